@@ -1,0 +1,61 @@
+package rules
+
+import (
+	"github.com/kaiak/kaiak/incidents"
+	"github.com/kaiak/kaiak/workspace"
+)
+
+// A Match is one place that a rule matched, with the rule's own fix for it.
+type Match struct {
+	Rule     *Rule
+	Incident incidents.Incident // with its identity, range and span set
+	Fixes    []Fix              // alternatives, the rule's first choice first; empty: the rule only finds
+}
+
+// A Fix is one alternative fix of a match, in edits against the text that was checked.
+type Fix struct {
+	Title string // "" when the rule gives none
+	Edits []workspace.Edit
+}
+
+// A Rewrite is what rules propose for some incidents: hunks that do not
+// overlap, and the incidents they would not touch.
+type Rewrite struct {
+	Hunks   []Hunk
+	Refused []Refusal
+}
+
+// A Hunk is the edits that belong together in one file: accepted or left as one.
+type Hunk struct {
+	Path        string           `json:"path"`
+	Edits       []workspace.Edit `json:"edits"`
+	IncidentIDs []string         `json:"incident_ids"` // empty: upkeep that the others need (imports)
+	RuleID      string           `json:"rule_id"`
+}
+
+// A Refusal says why a rule's fix is not proposed. Kind is for programs, Detail
+// for people: what was found, where, and what to do instead.
+type Refusal struct {
+	IncidentID string      `json:"incident_id"`
+	RuleID     string      `json:"rule_id"`
+	Kind       RefusalKind `json:"kind"`
+	Detail     string      `json:"detail"`
+}
+
+// RefusalKind is the reason of a [Refusal].
+type RefusalKind string
+
+// The reasons for which a fix is refused.
+const (
+	RefusedNoFix        RefusalKind = "no_fix"          // no rule has a fix for it
+	RefusedOverlap      RefusalKind = "overlap"         // overlaps a fix that comes first
+	RefusedParse        RefusalKind = "new_parse_error" // the result has a syntax error that the base has not
+	RefusedDroppedNode  RefusalKind = "dropped_node"    // a named node was matched over and would be lost
+	RefusedShadowed     RefusalKind = "shadowed_name"   // the name means something else here
+	RefusedStillMatches RefusalKind = "still_matches"   // the rule still matches afterwards
+	RefusedNotIdem      RefusalKind = "not_idempotent"  // a second run would change the text again
+	RefusedGenerated    RefusalKind = "generated_file"  // the file says it is generated
+	RefusedEncoding     RefusalKind = "encoding"        // not UTF-8
+	RefusedVersion      RefusalKind = "language_version"
+	RefusedUnsafe       RefusalKind = "unsafe" // anything else that could not be shown to be safe
+)
