@@ -1,0 +1,42 @@
+# Kaiak's targets. `make demo` and `make test` are the README's two commands.
+
+GO       ?= go
+BIN      := bin
+BUILD    := build
+VERSION  ?= $(shell cat VERSION)
+COMMIT   ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+LDFLAGS  := -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+GOLANGCI := v2.15.0
+
+.PHONY: all build demo test race lint fuzz bench reliability generate clean
+
+all: build
+
+build: ## bin/kaiak
+	@mkdir -p $(BIN)
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/kaiak ./cmd/kaiak
+
+demo: build ## find, show and fix the incidents of the example project, on a copy of it
+	@sh examples/demo.sh $(BIN)/kaiak
+
+test: ## every test
+	$(GO) test ./...
+
+race: ## every test under the race detector
+	$(GO) test -race ./...
+
+lint: $(BUILD)/bin/golangci-lint ## gofmt, vet and golangci-lint at its pinned version
+	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not gofmt-clean:"; echo "$$out"; exit 1; fi
+	$(BUILD)/bin/golangci-lint run ./...
+
+$(BUILD)/bin/golangci-lint:
+	GOBIN=$(CURDIR)/$(BUILD)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI)
+
+generate: ## documents and golden files that are derived from tables
+	$(GO) generate ./...
+
+bench: build ## whole-process figures, side by side with ast-grep where it can do the same
+	$(GO) run ./bench
+
+clean:
+	rm -rf $(BIN) $(BUILD)
