@@ -7,6 +7,7 @@ VERSION  ?= $(shell cat VERSION)
 COMMIT   ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 LDFLAGS  := -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 GOLANGCI := v2.15.0
+RACE     := $(if $(CI),-race)
 
 .PHONY: all build demo test race lint fuzz bench reliability generate clean
 
@@ -19,11 +20,12 @@ build: ## bin/kaiak
 demo: build ## find, show and fix the incidents of the example project, on a copy of it
 	@sh examples/demo.sh $(BIN)/kaiak
 
-test: ## every test
-	$(GO) test ./...
+test: ## every test; in CI under the race detector
+	$(GO) vet ./...
+	$(GO) test $(RACE) -timeout 20m ./...
 
 race: ## every test under the race detector
-	$(GO) test -race ./...
+	$(MAKE) test RACE=-race
 
 lint: $(BUILD)/bin/golangci-lint ## gofmt, vet and golangci-lint at its pinned version
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not gofmt-clean:"; echo "$$out"; exit 1; fi

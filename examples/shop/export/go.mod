@@ -1,0 +1,3 @@
+module shop/export
+
+go 1.21
