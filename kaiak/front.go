@@ -23,6 +23,11 @@ type Front interface {
 	// answers interactions itself.
 	Ask(ctx context.Context, prompt string, actions []string) (action string, ok bool)
 
+	// IncidentsChanged says that the incidents of an open document are no
+	// longer what [Client.Incidents] last returned: publish them again, or ask
+	// the client to pull. It never blocks.
+	IncidentsChanged(uri string)
+
 	// Progress begins a progress the user can see and cancel (LSP: work-done
 	// progress). cancel is called at most once, from any goroutine.
 	Progress(ctx context.Context, title string, cancel func()) Progress
