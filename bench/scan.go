@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// A place is one match, in terms that both programs report.
+type place struct {
+	rule string
+	file string // relative to the tree
+	line int    // 1-based
+}
+
+// scan runs one program once over the tree and returns what it found.
+func scan(ctx context.Context, p program, project, rules, tree string) (map[place]int, sample, error) {
+	var out []byte
+	var s sample
+	var err error
+	if p.name == "kaiak" {
+		out, s, err = run(ctx, tree, nil, p.path, "check", "--rules", rules, "--format", "json", tree)
+	} else {
+		// sgconfig.yml is found from the working directory.
+		out, s, err = run(ctx, project, nil, p.path, "scan", "--json=stream", "--no-ignore", "hidden", tree)
+	}
+	if err != nil {
+		return nil, s, err
+	}
+	found := map[place]int{}
+	if p.name == "kaiak" {
+		var list []struct {
+			RuleID     string `json:"rule_id"`
+			FilePath   string `json:"file_path"`
+			LineNumber int    `json:"line_number"`
+		}
+		if err := json.Unmarshal(out, &list); err != nil {
+			return nil, s, fmt.Errorf("kaiak check: %w", err)
+		}
+		for _, m := range list {
+			found[place{m.RuleID, m.FilePath, m.LineNumber}]++
+		}
+		return found, s, nil
+	}
+	for line := range bytes.Lines(out) {
+		var m struct {
+			RuleID string `json:"ruleId"`
+			File   string `json:"file"`
+			Range  struct {
+				Start struct {
+					Line int `json:"line"`
+				} `json:"start"`
+			} `json:"range"`
+		}
+		if err := json.Unmarshal(line, &m); err != nil {
+			return nil, s, fmt.Errorf("ast-grep scan: %w", err)
+		}
+		rel, err := filepath.Rel(tree, m.File)
+		if err != nil {
+			return nil, s, err
+		}
+		found[place{m.RuleID, filepath.ToSlash(rel), m.Range.Start.Line + 1}]++
+	}
+	return found, s, nil
+}
+
+// benchScan checks a whole source tree with 1, 10 and 50 rules.
+func benchScan(ctx context.Context, e *env) (table, error) {
+	t := table{columns: []string{"rules", "program", "wall", "CPU", "peak memory", "matches"}}
+	for _, n := range []int{1, 10, 50} {
+		project, rules, err := writeRules(e.work, n)
+		if err != nil {
+			return t, err
+		}
+		samples := map[string][]sample{}
+		found := map[string]map[place]int{}
+		for range e.runs + 1 { // the first round warms the page cache and is not counted
+			for _, p := range e.programs() {
+				m, s, err := scan(ctx, p, project, rules, e.goSrc)
+				if err != nil {
+					return t, err
+				}
+				if found[p.name] != nil {
+					samples[p.name] = append(samples[p.name], s)
+				}
+				found[p.name] = m
+			}
+		}
+		for _, p := range e.programs() {
+			t.rows = append(t.rows, append([]string{fmt.Sprint(n), p.name}, append(cost(samples[p.name]), fmt.Sprint(total(found[p.name])))...))
+		}
+		if e.peer.path != "" {
+			t.notes = append(t.notes, difference(n, found["kaiak"], found["ast-grep"]))
+		}
+	}
+	return t, nil
+}
+
+// cost is the medians of samples: wall, CPU, peak memory.
+func cost(samples []sample) []string {
+	wall := median(samples, func(a, b sample) int { return cmp.Compare(a.wall, b.wall) }).wall
+	cpu := median(samples, func(a, b sample) int { return cmp.Compare(a.cpu, b.cpu) }).cpu
+	rss := median(samples, func(a, b sample) int { return cmp.Compare(a.rss, b.rss) }).rss
+	return []string{seconds(wall), seconds(cpu.Round(10 * time.Millisecond)), megabytes(rss)}
+}
+
+func total(found map[place]int) int {
+	n := 0
+	for _, c := range found {
+		n += c
+	}
+	return n
+}
+
+// difference says how two sets of matches differ, with the rules concerned.
+func difference(n int, ours, theirs map[place]int) string {
+	onlyOurs, onlyTheirs := map[string]int{}, map[string]int{}
+	for p, c := range ours {
+		if d := c - theirs[p]; d > 0 {
+			onlyOurs[p.rule] += d
+		}
+	}
+	for p, c := range theirs {
+		if d := c - ours[p]; d > 0 {
+			onlyTheirs[p.rule] += d
+		}
+	}
+	if len(onlyOurs)+len(onlyTheirs) == 0 {
+		return fmt.Sprintf("%d rules: both found the same matches (rule, file and line).", n)
+	}
+	list := func(m map[string]int) string {
+		var b bytes.Buffer
+		for _, rule := range slices.Sorted(maps.Keys(m)) {
+			fmt.Fprintf(&b, " %s×%d", rule, m[rule])
+		}
+		if b.Len() == 0 {
+			return " none"
+		}
+		return b.String()
+	}
+	return fmt.Sprintf("%d rules: the matches differ. Only kaiak:%s. Only ast-grep:%s.", n, list(onlyOurs), list(onlyTheirs))
+}
