@@ -13,7 +13,9 @@ type File struct {
 	SHA256  string      // of Text
 	Open    bool        // true: Text is the editor's buffer
 	Version int32       // LSP version of the buffer; 0 when not open
-	Mode    fs.FileMode // of the file on disk; 0 when it is not there
+	Mode    fs.FileMode // permission bits of the file on disk; 0 when it is not there
+
+	LanguageID string // as the editor named it; "" when not open
 }
 
 // ChangeKind says what a [Change] does to its file.
