@@ -1,0 +1,174 @@
+package pattern
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/kaiak/kaiak/treesitter"
+)
+
+// anyKind is the root kind of a pattern that may begin at any node.
+const anyKind = -1
+
+// maxSource bounds the text of a pattern: what a rule's author writes by hand.
+const maxSource = 1 << 16
+
+// errorKind is the kind of ERROR nodes. In a pattern it stands for any kind.
+const errorKind = 65535
+
+// A Pattern is compiled code with metavariables. It is immutable and safe for
+// concurrent use.
+type Pattern struct {
+	lang       *treesitter.Language
+	root       goal
+	rootKind   int // kind that the matched node must have, or anyKind
+	strictness Strictness
+	hasError   bool
+}
+
+// goal is one node of a pattern.
+type goal struct {
+	meta     MetaVar // Kind != NoMeta: a metavariable, and nothing else is set
+	slot     int     // of meta, when it binds
+	kind     uint16
+	named    bool
+	text     []byte // of a leaf
+	leaf     bool
+	children []goal
+}
+
+func (g *goal) ellipsis() bool { return g.meta.Kind == Multi || g.meta.Kind == MultiCapture }
+
+// trivial says that g is punctuation or a keyword.
+func (g *goal) trivial() bool { return g.meta.Kind == NoMeta && g.leaf && !g.named }
+
+// Compile reads src as code of lang. The pattern is the innermost node that has
+// all of it. Metavariables get their slots in vars.
+func Compile(src string, lang *treesitter.Language, strictness Strictness, vars *Vars) (*Pattern, error) {
+	tree, err := parse(src, lang)
+	if err != nil {
+		return nil, err
+	}
+	n := tree.Root()
+	if n.IsZero() || n.FirstChild().IsZero() {
+		return nil, fmt.Errorf("pattern %q has no code in it", src)
+	}
+	if !single(n) {
+		return nil, fmt.Errorf("pattern %q is more than one node of %s; write one expression, statement or declaration, or use context and selector", src, lang.Name)
+	}
+	for single(n) {
+		n = n.FirstChild()
+	}
+	p := &Pattern{lang: lang, rootKind: anyKind, strictness: strictness, hasError: tree.Root().HasError()}
+	p.root = convert(n, lang.Expando, vars)
+	return p, nil
+}
+
+// CompileContext reads context as code of lang and takes the first node in it
+// whose kind is selector.
+func CompileContext(code, selector string, lang *treesitter.Language, strictness Strictness, vars *Vars) (*Pattern, error) {
+	kind := lang.KindID(selector, true)
+	if kind == 0 {
+		return nil, fmt.Errorf("%s has no kind of node %q, which the selector names", lang.Name, selector)
+	}
+	tree, err := parse(code, lang)
+	if err != nil {
+		return nil, err
+	}
+	for n := range tree.Root().Descendants() {
+		if n.KindID() == kind {
+			p := &Pattern{lang: lang, rootKind: int(kind), strictness: strictness, hasError: n.HasError()}
+			p.root = convert(n, lang.Expando, vars)
+			return p, nil
+		}
+	}
+	return nil, fmt.Errorf("selector %q is nowhere in the context %q", selector, code)
+}
+
+func parse(src string, lang *treesitter.Language) (*treesitter.Tree, error) {
+	if len(src) > maxSource {
+		return nil, fmt.Errorf("pattern of %d bytes is too long, at most %d", len(src), maxSource)
+	}
+	if lang == nil {
+		return nil, errors.New("pattern has no language")
+	}
+	return treesitter.Parse(context.Background(), lang, []byte(preprocess(src, lang.Expando)))
+}
+
+// single reports whether n has one child that counts: grammars such as Go's put
+// an empty or missing token after a statement.
+func single(n treesitter.Node) bool {
+	first := n.FirstChild()
+	if first.IsZero() {
+		return false
+	}
+	second := first.NextSibling()
+	if second.IsZero() {
+		return true
+	}
+	return second.NextSibling().IsZero() && (second.Missing() || second.Kind() == "")
+}
+
+func convert(n treesitter.Node, expando rune, vars *Vars) goal {
+	if meta := ParseMetaVar(n.Text(), expando); meta.Kind != NoMeta {
+		g := goal{meta: meta}
+		if meta.Kind == Capture || meta.Kind == MultiCapture {
+			g.slot = vars.Slot(meta.Name)
+		}
+		return g
+	}
+	if n.FirstChild().IsZero() {
+		return goal{kind: n.KindID(), named: n.Named(), text: n.Bytes(), leaf: true}
+	}
+	g := goal{kind: n.KindID(), named: n.Named()}
+	for c := range n.Children() {
+		if !c.Missing() {
+			g.children = append(g.children, convert(c, expando, vars))
+		}
+	}
+	return g
+}
+
+// Kind returns the kind of node that p can match, and false when it can match
+// nodes of more than one kind.
+func (p *Pattern) Kind() (uint16, bool) {
+	switch {
+	case p.rootKind != anyKind:
+		return uint16(p.rootKind), true
+	case p.root.meta.Kind != NoMeta, p.root.kind == errorKind, p.strictness == TextOnly:
+		return 0, false
+	}
+	return p.root.kind, true
+}
+
+// HasError reports whether the pattern has a syntax error of the language: it
+// then matches little or nothing of what its author meant.
+func (p *Pattern) HasError() bool { return p.hasError }
+
+// Match tries p on n itself. Where it fails, env is as it was.
+func (p *Pattern) Match(n treesitter.Node, env *Env) bool {
+	if p.rootKind != anyKind && n.KindID() != uint16(p.rootKind) {
+		return false
+	}
+	mark := env.Mark()
+	if p.match(&p.root, n, env) == matched {
+		return true
+	}
+	env.Undo(mark)
+	return false
+}
+
+// Walk calls visit for every metavariable of p, in order. sure says that each
+// match binds it.
+func (p *Pattern) Walk(visit func(v MetaVar, slot int, sure bool)) { walk(&p.root, true, visit) }
+
+func walk(g *goal, sure bool, visit func(MetaVar, int, bool)) {
+	if g.meta.Kind != NoMeta {
+		visit(g.meta, g.slot, sure)
+		return
+	}
+	for i := range g.children {
+		walk(&g.children[i], sure, visit)
+	}
+}
