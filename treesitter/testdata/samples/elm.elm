@@ -1,0 +1,7 @@
+module Main exposing (main)
+
+import Html exposing (text)
+
+-- entry point
+main =
+    text "Hello"

@@ -1,0 +1,8 @@
+// a cart
+class Cart {
+    def prices = []
+    def add(int p) {
+        prices << p
+    }
+}
+println("done")
