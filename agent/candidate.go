@@ -72,6 +72,8 @@ type Task struct {
 	Context   map[string]any // the contract's migration_context
 	Engines   []EngineName   // in order; empty: Recipe only
 	Alternate int            // which of the alternatives a rule offers; 0: its first choice
+	Comment   string         // what the user asks for beside that, for the model
+	Stream    ModelListener  // hears of the model's work; needed where Engines has Model
 }
 
 // A Listener hears of the agent's work as it happens. Calls come one at a time,
