@@ -1,0 +1,232 @@
+// Every command: what the user chose becomes one operation of the server.
+
+import * as vscode from 'vscode';
+import type { Activity } from './activity';
+import { groupings, type IncidentNode, type IncidentTree } from './incidentTree';
+import type { Interactions } from './interactions';
+import type { ProposalNode } from './proposalTree';
+import { toRange, type Review } from './review';
+import type { Store } from './store';
+import { showDiff } from './virtual';
+import { kind, message, type Incident, type Proposal } from './wire';
+
+export interface Parts {
+  store: Store;
+  incidents: IncidentTree;
+  review: Review;
+  interactions: Interactions;
+  activity: Activity;
+  selected: () => readonly IncidentNode[];
+  restart: () => Promise<void>;
+  output: vscode.LogOutputChannel;
+}
+
+/** limit of the contract: incidents in one request. */
+const maxIncidents = 1000;
+
+export function registerCommands(parts: Parts): vscode.Disposable {
+  const { store, incidents, review, interactions, output } = parts;
+  const register = (name: string, run: (...args: never[]) => unknown) =>
+    vscode.commands.registerCommand(`kaiak.${name}`, async (...args: unknown[]) => {
+      try {
+        return await run(...(args as never[]));
+      } catch (err) {
+        output.error(`${name}: ${message(err)}`);
+        void vscode.window.showErrorMessage(`Kaiak: ${message(err)}`);
+        return undefined;
+      }
+    });
+
+  const proposal = (arg: ProposalNode | string | undefined): Proposal | undefined =>
+    typeof arg === 'string' ? store.proposals.get(arg) : arg?.proposal;
+
+  /** accept applies a proposal or some of its hunks; what became stale is said, not forced. */
+  const accept = async (p: Proposal, hunks?: number[]): Promise<void> => {
+    try {
+      const result = await store.api.apply(p, hunks);
+      store.forget(result.verdicts);
+    } catch (err) {
+      if (kind(err) !== 'CONTENT_MODIFIED') throw err;
+      void vscode.window.showWarningMessage(`Kaiak: ${message(err)}`);
+    } finally {
+      await store.refetch(p.proposal_id);
+    }
+  };
+  const reject = async (p: Proposal, hunks?: number[]): Promise<void> => {
+    await store.api.reject(p.proposal_id, hunks);
+    await store.refetch(p.proposal_id);
+  };
+
+  const fix = async (list: Incident[]): Promise<void> => {
+    if (list.length === 0) {
+      void vscode.window.showInformationMessage('Kaiak: there is no incident to fix here.');
+      return;
+    }
+    const engines = vscode.workspace.getConfiguration('kaiak').get('engine') === 'recipe+model' ? ['recipe', 'model'] : ['recipe'];
+    for (const [folder, own] of byFolder(store, list)) {
+      const session = await store.session(folder);
+      for (let i = 0; i < own.length; i += maxIncidents) {
+        await run(store, session, own.slice(i, i + maxIncidents), engines);
+      }
+    }
+  };
+
+  const hunkAt = (id?: string, index?: number): { p: Proposal; index: number } | undefined => {
+    if (id !== undefined && index !== undefined) {
+      const p = store.proposals.get(id);
+      return p && { p, index };
+    }
+    const editor = vscode.window.activeTextEditor;
+    const found = editor && review.hunkAt(editor);
+    return found && { p: found.proposal, index: found.hunk.index };
+  };
+  const hunksOfEditor = (): Map<Proposal, number[]> => {
+    const out = new Map<Proposal, number[]>();
+    const editor = vscode.window.activeTextEditor;
+    for (const { proposal: p, hunk } of editor ? review.hunksIn(editor.document) : []) {
+      out.set(p, [...(out.get(p) ?? []), hunk.index]);
+    }
+    return out;
+  };
+
+  return vscode.Disposable.from(
+    register('scan', async () => {
+      await vscode.window.withProgress({ location: { viewId: 'kaiak.incidents' } }, async () => {
+        for (const folder of store.folderPaths()) await store.api.scan(folder);
+        await store.fetchIncidents();
+      });
+    }),
+    register('ingest', async (given?: vscode.Uri) => {
+      const uri = given ?? (await vscode.window.showOpenDialog({ canSelectMany: false, title: 'SARIF or Konveyor analysis', filters: { Analysis: ['sarif', 'json', 'yaml', 'yml', 'js'] } }))?.[0];
+      const folder = uri && (store.folderOf(uri) ?? store.folderPaths()[0]);
+      if (!uri || !folder) return;
+      const result = await store.api.ingest(folder, uri.fsPath);
+      for (const problem of result.problems ?? []) output.warn(problem);
+      await store.fetchIncidents();
+      void vscode.window.showInformationMessage(`Kaiak: ${result.ingested} incidents loaded${result.problems?.length ? `, ${result.problems.length} records left out (see the output)` : ''}.`);
+    }),
+    register('fixIncident', async (node?: IncidentNode, all?: IncidentNode[]) => {
+      const nodes = all?.length ? all : node ? [node] : parts.selected();
+      await fix([...new Set(nodes.flatMap((n) => incidents.incidentsOf(n)))]);
+    }),
+    register('fixFile', async (node?: IncidentNode) => {
+      const uri = node?.type === 'incident' ? node.incident.uri : vscode.window.activeTextEditor?.document.uri.toString();
+      await fix([...store.incidents.values()].filter((i) => i.uri !== undefined && uri !== undefined && sameUri(i.uri, uri)));
+    }),
+    register('fixRule', async (node?: IncidentNode) => {
+      const rule = node?.type === 'incident' ? node.incident.rule_id : undefined;
+      if (rule) await fix([...store.incidents.values()].filter((i) => i.rule_id === rule));
+    }),
+    register('fixWorkspace', () => fix([...store.incidents.values()])),
+    register('groupBy', async () => {
+      const choice = await vscode.window.showQuickPick([...groupings], { title: 'Group incidents by' });
+      const grouping = groupings.find((g) => g === choice);
+      if (grouping) await incidents.groupBy(grouping);
+    }),
+    register('filter', async () => {
+      const text = await vscode.window.showInputBox({ title: 'Show incidents that contain', value: incidents.filter });
+      if (text !== undefined) incidents.filterBy(text);
+    }),
+    register('clearFilter', () => incidents.filterBy('')),
+    register('showMore', (node: IncidentNode) => { if (node.type === 'more') incidents.more(node); }),
+    register('openIncident', async (incident: Incident) => {
+      if (!incident.uri) return;
+      const at = incident.range ? toRange(incident.range) : new vscode.Range(Math.max(0, incident.line_number - 1), 0, Math.max(0, incident.line_number - 1), 0);
+      await vscode.window.showTextDocument(vscode.Uri.parse(incident.uri), { selection: at, preview: true });
+    }),
+    register('reviewProposal', async (arg?: ProposalNode | string) => {
+      const p = proposal(arg);
+      const file = p?.files.find((f) => f.change_type === 'edit');
+      const first = p?.hunks.find((h) => h.file_path === file?.file_path)?.edits[0];
+      if (!file) return;
+      await vscode.window.showTextDocument(vscode.Uri.parse(file.uri), first ? { selection: new vscode.Range(toRange(first.range).start, toRange(first.range).start) } : {});
+    }),
+    register('diffProposal', async (arg?: ProposalNode | string) => {
+      const p = proposal(arg);
+      const file = typeof arg === 'object' && arg.type === 'file' ? arg.file : p?.files[0];
+      if (p && file) await showDiff(p, file);
+    }),
+    register('acceptProposal', async (arg?: ProposalNode | string) => { const p = proposal(arg); if (p) await accept(p); }),
+    register('rejectProposal', async (arg?: ProposalNode | string) => { const p = proposal(arg); if (p) await reject(p); }),
+    register('refineProposal', async (arg?: ProposalNode | string) => {
+      const p = proposal(arg);
+      const comment = p && (await vscode.window.showInputBox({ title: `Refine: ${p.description}`, prompt: 'What should be different?' }));
+      if (p && comment) await store.api.refine(p.proposal_id, comment);
+    }),
+    register('revertProposal', async (arg?: ProposalNode | string) => {
+      const p = proposal(arg);
+      if (!p) return;
+      await store.api.revert(p.proposal_id);
+      await store.refetch(p.proposal_id);
+      await store.fetchIncidents();
+    }),
+    register('acceptAll', async () => {
+      const list = store.pending();
+      const files = new Set(list.flatMap((p) => p.files.map((f) => f.file_path)));
+      const yes = await vscode.window.showWarningMessage(`Apply ${list.length} proposals to ${files.size} files?`, { modal: true, detail: 'Each can be undone afterwards.' }, 'Apply');
+      if (yes === 'Apply') for (const p of list) await accept(p);
+    }),
+    register('rejectAll', async () => { for (const p of store.pending()) await reject(p); }),
+    register('acceptHunk', async (id?: string, index?: number) => { const h = hunkAt(id, index); if (h) await accept(h.p, [h.index]); }),
+    register('rejectHunk', async (id?: string, index?: number) => { const h = hunkAt(id, index); if (h) await reject(h.p, [h.index]); }),
+    register('acceptFile', async () => { for (const [p, hunks] of hunksOfEditor()) await accept(p, hunks.length === p.hunks.length ? undefined : hunks); }),
+    register('rejectFile', async () => { for (const [p, hunks] of hunksOfEditor()) await reject(p, hunks.length === p.hunks.length ? undefined : hunks); }),
+    register('nextHunk', () => review.go(1)),
+    register('previousHunk', () => review.go(-1)),
+    register('cancel', async () => { for (const request of store.running.keys()) await store.api.cancel(request); }),
+    register('answer', () => interactions.answer()),
+    register('sessions', async () => {
+      const folder = store.folderPaths()[0];
+      if (!folder) return;
+      const { sessions } = await store.api.listSessions(folder);
+      const choice = await vscode.window.showQuickPick(
+        sessions.map((s) => ({ label: s.session_name || s.session_id, description: s.status, detail: `${s.updated_at} · ${s.pending_proposals ?? 0} to review`, id: s.session_id })),
+        { title: 'Take up a session', matchOnDescription: true },
+      );
+      if (choice) await store.useSession(folder, choice.id);
+    }),
+    register('restart', parts.restart),
+    register('showOutput', () => output.show()),
+  );
+}
+
+/** run asks for fixes of one page of incidents and shows their progress until the request ends. */
+async function run(store: Store, session: string, list: Incident[], engines: string[]): Promise<void> {
+  const title = list.length === 1 ? `Kaiak: fixing ${list[0]!.rule_id}` : `Kaiak: fixing ${list.length} incidents`;
+  await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, cancellable: true, title }, async (_progress, token) => {
+    // The listener stands before the request is sent: a recipe may be done before its answer is read.
+    const ended = new Map<string, { status?: string; results?: { state: string; reason?: string }[] }>();
+    let wake: () => void = () => undefined;
+    const listener = store.onFinished(({ request, content }) => {
+      ended.set(request, content);
+      wake();
+    });
+    try {
+      const { request_id } = await store.api.generate(session, list.map((i) => ({ id: i.id })), engines);
+      if (!ended.has(request_id)) store.running.set(request_id, list.length);
+      const cancel = token.onCancellationRequested(() => void store.api.cancel(request_id).then(undefined, () => undefined));
+      while (!ended.has(request_id)) await new Promise<void>((next) => { wake = next; });
+      cancel.dispose();
+      await store.fetchProposals(session);
+      if (list.length === 1) {
+        const reason = ended.get(request_id)?.results?.find((r) => r.reason)?.reason;
+        if (reason) void vscode.window.showInformationMessage(`Kaiak made no change: ${reason}`);
+      }
+    } finally {
+      listener.dispose();
+    }
+  });
+}
+
+function byFolder(store: Store, list: Incident[]): Map<string, Incident[]> {
+  const out = new Map<string, Incident[]>();
+  for (const incident of list) {
+    const folder = incident.uri ? store.folderOf(vscode.Uri.parse(incident.uri)) : undefined;
+    if (folder) out.set(folder, [...(out.get(folder) ?? []), incident]);
+  }
+  return out;
+}
+
+function sameUri(a: string, b: string): boolean {
+  return a === b || vscode.Uri.parse(a).toString() === vscode.Uri.parse(b).toString();
+}

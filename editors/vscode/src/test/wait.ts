@@ -1,0 +1,24 @@
+// Waiting for conditions, driven by events: never by a fixed time.
+
+import * as vscode from 'vscode';
+
+const patience = 30_000; // ms; only a hang comes this far
+
+/** until resolves when the condition holds, asked again after each of the events. */
+export function until<T>(what: string, condition: () => T | undefined | false, ...events: vscode.Event<never>[]): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const subscriptions: vscode.Disposable[] = [];
+    const finish = (act: () => void) => {
+      clearTimeout(timer);
+      subscriptions.forEach((s) => s.dispose());
+      act();
+    };
+    const check = () => {
+      const value = condition();
+      if (value !== undefined && value !== false) finish(() => resolve(value));
+    };
+    const timer = setTimeout(() => finish(() => reject(new Error(`waited in vain for ${what}`))), patience);
+    for (const event of events) subscriptions.push((event as vscode.Event<unknown>)(check));
+    check();
+  });
+}
