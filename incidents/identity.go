@@ -1,9 +1,11 @@
 package incidents
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -39,14 +41,19 @@ func Identify(id Identity) string {
 	return "inc-" + hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// AssignIDs sets the ID of every incident of list that has none, in the order
-// of the list, which must be the order of the file. declaration names the
-// declaration around an incident; nil stands for a source that knows none.
-// Incidents of several files may be mixed.
+// AssignIDs sets the ID of every incident of list that has none. Ordinals are
+// counted in the order of the file, whatever the order of the list, and the
+// list may mix files. declaration names the declaration around an incident;
+// nil stands for a source that knows none.
 func AssignIDs(list []Incident, declaration func(*Incident) string) {
-	seen := map[Identity]int{}
+	order := make([]*Incident, len(list))
 	for i := range list {
-		in := &list[i]
+		order[i] = &list[i]
+	}
+	slices.SortStableFunc(order, func(a, b *Incident) int { return comparePlaces(a, b) })
+
+	seen := map[Identity]int{}
+	for _, in := range order {
 		id := Identity{RuleID: in.RuleID, Path: in.FilePath, Snippet: NormalizeSnippet(in.Snippet)}
 		if declaration != nil {
 			id.Declaration = declaration(in)
@@ -58,6 +65,23 @@ func AssignIDs(list []Incident, declaration func(*Incident) string) {
 			in.ID = Identify(id)
 		}
 	}
+}
+
+// comparePlaces orders incidents by file, line and column.
+func comparePlaces(a, b *Incident) int {
+	var ca, cb int
+	if a.Range != nil {
+		ca = a.Range.Start.Character
+	}
+	if b.Range != nil {
+		cb = b.Range.Start.Character
+	}
+	return cmp.Or(
+		cmp.Compare(a.FilePath, b.FilePath),
+		cmp.Compare(a.LineNumber, b.LineNumber),
+		cmp.Compare(ca, cb),
+		cmp.Compare(a.Span.Start, b.Span.Start),
+	)
 }
 
 // NormalizeSnippet returns text as identity sees it: valid UTF-8, no white

@@ -1,5 +1,7 @@
 package incidents
 
+import "github.com/kaiak/kaiak/workspace"
+
 // Severity is how bad an incident is, in the contract's words.
 type Severity string
 
@@ -50,10 +52,7 @@ type Range struct {
 }
 
 // A Position is a 0-based line and a 0-based UTF-16 code unit in it.
-type Position struct {
-	Line      int `json:"line"`
-	Character int `json:"character"`
-}
+type Position = workspace.Position
 
 // A Span is a half-open range of bytes.
 type Span struct{ Start, End int }

@@ -1,0 +1,91 @@
+package incidents
+
+import (
+	"strconv"
+	"strings"
+)
+
+// snipContext is how many lines a code snip shows on each side of its line.
+const snipContext = 10
+
+// parseSnip reads a code snip, lines of the form "%*d  text", into text by
+// 1-based line number. Lines of another form are left out.
+func parseSnip(snip string) map[int]string {
+	if snip == "" {
+		return nil
+	}
+	out := map[int]string{}
+	for line := range strings.SplitSeq(snip, "\n") {
+		digits, text, ok := strings.Cut(strings.TrimLeft(line, " "), "  ")
+		if !ok { // an empty line loses its spaces in some writers
+			digits, text = strings.TrimSpace(line), ""
+		}
+		if n, err := strconv.Atoi(digits); err == nil && n > 0 {
+			out[n] = strings.TrimSuffix(text, "\r")
+		}
+	}
+	return out
+}
+
+// snipAround returns the lines around a 1-based line, as a code snip has them.
+func snipAround(l *lines, line int) map[int]string {
+	out := map[int]string{}
+	for n := max(line-snipContext, 1); n <= min(line+snipContext, l.Lines()); n++ {
+		out[n] = l.line(n - 1)
+	}
+	return out
+}
+
+// formatSnip writes a code snip around a 1-based line.
+func formatSnip(l *lines, line int) string {
+	last := min(line+snipContext, l.Lines())
+	width := len(strconv.Itoa(last))
+	var b strings.Builder
+	for n := max(line-snipContext, 1); n <= last; n++ {
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		num := strconv.Itoa(n)
+		b.WriteString(strings.Repeat(" ", width-len(num)))
+		b.WriteString(num)
+		b.WriteString("  ")
+		b.WriteString(l.line(n - 1))
+	}
+	return b.String()
+}
+
+// anchor finds where the line that the analysis saw as number line is now: the
+// line of the same text whose surroundings agree best with the snip, the
+// nearest of equals. Blank lines are not searched for.
+func anchor(l *lines, snip map[int]string, line int) (now int, found bool) {
+	want := strings.TrimRight(snip[line], " \t")
+	same := func(n int) bool { return n >= 1 && n <= l.Lines() && strings.TrimRight(l.line(n-1), " \t") == want }
+	if strings.TrimSpace(want) == "" {
+		return line, same(line)
+	}
+	best, bestScore := 0, -1
+	for n := 1; n <= l.Lines(); n++ {
+		if !same(n) {
+			continue
+		}
+		score := 0
+		for at, text := range snip {
+			m := n + at - line
+			if m >= 1 && m <= l.Lines() && strings.TrimRight(l.line(m-1), " \t") == strings.TrimRight(text, " \t") {
+				score++
+			}
+		}
+		nearer := best == 0 || abs(n-line) < abs(best-line)
+		if score > bestScore || score == bestScore && nearer {
+			best, bestScore = n, score
+		}
+	}
+	return best, best > 0
+}
+
+func abs(n int) int {
+	if n < 0 {
+		return -n
+	}
+	return n
+}

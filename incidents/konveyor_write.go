@@ -1,0 +1,174 @@
+package incidents
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+// KonveyorOptions say how [WriteKonveyor] writes.
+type KonveyorOptions struct {
+	Name string // of the ruleset of incidents that came from none; "" is "kaiak"
+	Root string // absolute path of the workspace; "" writes relative URIs
+
+	// Text returns a file's text, for the code snips; nil leaves them out.
+	Text func(path string) ([]byte, bool)
+}
+
+// The output's shape, in the analyzer's own order of members.
+type (
+	konveyorOutRuleset struct {
+		Name       string        `yaml:"name"`
+		Violations yaml.MapSlice `yaml:"violations,omitempty"`
+		Insights   yaml.MapSlice `yaml:"insights,omitempty"`
+	}
+	konveyorOutViolation struct {
+		Description string                `yaml:"description"`
+		Category    string                `yaml:"category,omitempty"`
+		Labels      []string              `yaml:"labels,omitempty"`
+		Incidents   []konveyorOutIncident `yaml:"incidents"`
+		Links       []konveyorOutLink     `yaml:"links,omitempty"`
+		Effort      int                   `yaml:"effort,omitempty"`
+	}
+	konveyorOutIncident struct {
+		URI        string         `yaml:"uri"`
+		Message    string         `yaml:"message"`
+		CodeSnip   string         `yaml:"codeSnip,omitempty"`
+		LineNumber int            `yaml:"lineNumber,omitempty"`
+		Variables  map[string]any `yaml:"variables,omitempty"`
+		Dependency bool           `yaml:"isDependencyIncident"`
+
+		// Not in the analyzer's output: 1-based UTF-16 columns, the end
+		// exclusive, and the id.
+		Column    int    `yaml:"column,omitempty"`
+		EndLine   int    `yaml:"endLine,omitempty"`
+		EndColumn int    `yaml:"endColumn,omitempty"`
+		ID        string `yaml:"incidentID,omitempty"`
+	}
+	konveyorOutLink struct {
+		URL   string `yaml:"url"`
+		Title string `yaml:"title,omitempty"`
+	}
+)
+
+// WriteKonveyor writes incidents as Konveyor analysis output (output.yaml):
+// rulesets and rules in the order of their names, incidents in the order of
+// the list. What the format does not know (columns, ends, ids) is added to it.
+func WriteKonveyor(w io.Writer, list []Incident, opts KonveyorOptions) error {
+	if opts.Name == "" {
+		opts.Name = "kaiak"
+	}
+	k := konveyorWriter{opts: opts, texts: map[string]*lines{}}
+	sets := map[string]*konveyorSet{}
+	var names []string
+	for i := range list {
+		in := &list[i]
+		name, _ := in.Metadata[metaRuleset].(string)
+		name = firstOf(name, opts.Name)
+		set := sets[name]
+		if set == nil {
+			set = &konveyorSet{violations: map[string]*konveyorOutViolation{}, insights: map[string]*konveyorOutViolation{}}
+			sets[name] = set
+			names = append(names, name)
+		}
+		k.addTo(set, in)
+	}
+	slices.Sort(names)
+	out := make([]konveyorOutRuleset, 0, len(names))
+	for _, name := range names {
+		out = append(out, konveyorOutRuleset{name, byRule(sets[name].violations), byRule(sets[name].insights)})
+	}
+	text, err := yaml.MarshalWithOptions(out, yaml.UseLiteralStyleIfMultiline(true), yaml.IndentSequence(false))
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+type konveyorSet struct {
+	violations, insights map[string]*konveyorOutViolation
+}
+
+type konveyorWriter struct {
+	opts  KonveyorOptions
+	texts map[string]*lines
+}
+
+func (k *konveyorWriter) addTo(set *konveyorSet, in *Incident) {
+	into := set.violations
+	if insight, _ := in.Metadata[metaInsight].(bool); insight {
+		into = set.insights
+	}
+	v := into[in.RuleID]
+	if v == nil {
+		v = &konveyorOutViolation{
+			Description: firstOf(in.Description, in.RuleID),
+			Category:    firstOf(konveyorCategory(in), "potential"),
+			Labels:      in.Labels,
+			Effort:      in.Effort,
+		}
+		for _, link := range in.Links {
+			v.Links = append(v.Links, konveyorOutLink(link))
+		}
+		into[in.RuleID] = v
+	}
+	out := konveyorOutIncident{
+		URI:        in.FilePath,
+		Message:    firstOf(in.Message, in.Description),
+		LineNumber: in.LineNumber,
+		ID:         in.ID,
+	}
+	out.Variables, _ = in.Metadata[metaVars].(map[string]any)
+	out.Dependency, _ = in.Metadata[metaDep].(bool)
+	if k.opts.Root != "" {
+		out.URI = fileURI(strings.TrimSuffix(slashed(k.opts.Root), "/") + "/" + in.FilePath)
+	} else if strings.ContainsAny(in.FilePath, "%:") {
+		out.URI = sarifArtifactOf(in.FilePath).URI
+	}
+	if r := in.Range; r != nil {
+		out.Column, out.EndLine = r.Start.Character+1, r.End.Line+1
+		out.EndColumn = r.End.Character + 1
+	}
+	if l := k.lines(in.FilePath); l != nil && in.LineNumber > 0 && in.LineNumber <= l.Lines() {
+		out.CodeSnip = formatSnip(l, in.LineNumber)
+	}
+	v.Incidents = append(v.Incidents, out)
+}
+
+// konveyorCategory keeps a category of the format and derives one otherwise.
+func konveyorCategory(in *Incident) string {
+	switch in.Category {
+	case "mandatory", "optional", "potential":
+		return in.Category
+	}
+	switch in.Severity {
+	case Error:
+		return "mandatory"
+	case Info, Hint:
+		return "optional"
+	}
+	return "potential"
+}
+
+func (k *konveyorWriter) lines(path string) *lines {
+	l, ok := k.texts[path]
+	if !ok && k.opts.Text != nil {
+		if text, found := k.opts.Text(path); found {
+			l = newLines(text)
+		}
+		k.texts[path] = l
+	}
+	return l
+}
+
+func byRule(m map[string]*konveyorOutViolation) yaml.MapSlice {
+	var out yaml.MapSlice
+	for rule, v := range m {
+		out = append(out, yaml.MapItem{Key: rule, Value: v})
+	}
+	slices.SortFunc(out, func(a, b yaml.MapItem) int { return strings.Compare(a.Key.(string), b.Key.(string)) })
+	return out
+}
