@@ -8,8 +8,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // An Edit replaces the bytes [Start, End) of a document with New.
@@ -26,8 +28,9 @@ type Document struct {
 	lang *Language
 
 	mu     sync.Mutex // guards what follows
-	tree   *C.TSTree  // fits text; nil after Close
-	text   []byte     // never modified in place: trees share it
+	tree   *C.TSTree  // fits flat; nil after Close
+	flat   *Tree
+	ids    []uint64 // of flat's nodes: which subtree of C each is, see flatten.c
 	reread uint64
 }
 
@@ -41,17 +44,44 @@ func NewDocument(ctx context.Context, lang *Language, text []byte) (*Document, e
 	if err != nil {
 		return nil, err
 	}
-	return &Document{lang: lang, tree: tree, text: text, reread: read}, nil
+	d := &Document{lang: lang}
+	d.set(tree, text, read)
+	return d, nil
 }
 
-// Tree returns the tree of the current text. Each call copies it: keep the result.
+// set makes tree, which was parsed from text, the document's tree. What it
+// shares with the tree before it is copied from that one's flat form.
+func (d *Document) set(tree *C.TSTree, text []byte, read uint64) {
+	nodes := make([]record, C.kaiak_node_count(tree))
+	ids := make([]uint64, len(nodes))
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	var old *C.kaiak_flat
+	if d.flat != nil {
+		pin.Pin(&d.flat.nodes[0])
+		pin.Pin(&d.ids[0])
+		old = &C.kaiak_flat{
+			nodes: (*C.kaiak_record)(unsafe.Pointer(&d.flat.nodes[0])),
+			ids:   (*C.uint64_t)(unsafe.Pointer(&d.ids[0])),
+			count: C.uint32_t(len(d.ids)),
+		}
+	}
+	n := C.kaiak_flatten(tree, (*C.kaiak_record)(unsafe.Pointer(&nodes[0])), (*C.uint64_t)(unsafe.Pointer(&ids[0])), C.uint32_t(len(nodes)), old)
+	if d.tree != nil {
+		C.ts_tree_delete(d.tree) // not before: a freed subtree's address may come back for another
+	}
+	d.tree, d.ids, d.reread = tree, ids[:n], read
+	d.flat = &Tree{lang: d.lang, src: text, nodes: nodes[:n]}
+}
+
+// Tree returns the tree of the current text.
 func (d *Document) Tree() (*Tree, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.tree == nil {
 		return nil, ErrClosed
 	}
-	return flatten(d.lang, d.tree, d.text), nil
+	return d.flat, nil
 }
 
 // Edit applies edits one after the other, each against the text that the one
@@ -60,17 +90,17 @@ func (d *Document) Tree() (*Tree, error) {
 func (d *Document) Edit(ctx context.Context, edits []Edit) (*Tree, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.edit(ctx, edits)
-}
-
-// edit is Edit with d.mu held.
-func (d *Document) edit(ctx context.Context, edits []Edit) (*Tree, error) {
 	if d.tree == nil {
 		return nil, ErrClosed
 	}
+	return d.edit(ctx, edits)
+}
+
+// edit is Edit with d.mu held and the document open.
+func (d *Document) edit(ctx context.Context, edits []Edit) (*Tree, error) {
 	edited := C.ts_tree_copy(d.tree)
 	defer C.ts_tree_delete(edited)
-	text := d.text
+	text := d.flat.src
 	for i, e := range edits {
 		if e.Start < 0 || e.End < e.Start || e.End > len(text) {
 			return nil, fmt.Errorf("edit %d [%d,%d) is out of range of a text of %d bytes", i, e.Start, e.End, len(text))
@@ -95,9 +125,8 @@ func (d *Document) edit(ctx context.Context, edits []Edit) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	C.ts_tree_delete(d.tree)
-	d.tree, d.text, d.reread = tree, text, read
-	return flatten(d.lang, tree, text), nil
+	d.set(tree, text, read)
+	return d.flat, nil
 }
 
 // Update makes text the document's text, as one [Document.Edit] of the span in
@@ -106,7 +135,10 @@ func (d *Document) edit(ctx context.Context, edits []Edit) (*Tree, error) {
 func (d *Document) Update(ctx context.Context, text []byte) (*Tree, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.edit(ctx, []Edit{difference(d.text, text)})
+	if d.tree == nil {
+		return nil, ErrClosed
+	}
+	return d.edit(ctx, []Edit{difference(d.flat.src, text)})
 }
 
 // difference returns the one edit that makes old into text.
@@ -145,7 +177,7 @@ func (d *Document) Close() {
 	defer d.mu.Unlock()
 	if d.tree != nil {
 		C.ts_tree_delete(d.tree)
-		d.tree = nil
+		d.tree, d.flat, d.ids = nil, nil, nil
 	}
 }
 

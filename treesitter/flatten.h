@@ -29,8 +29,18 @@ TSTree *kaiak_parse(TSParser *parser, const TSTree *old, const char *text, uint3
 // kaiak_node_count returns how many nodes kaiak_flatten will write.
 uint32_t kaiak_node_count(const TSTree *tree);
 
+// kaiak_flat is a flat tree that was made before, with the identity of each node.
+typedef struct {
+  const kaiak_record *nodes;
+  const uint64_t *ids;
+  uint32_t count;
+} kaiak_flat;
+
 // kaiak_flatten writes tree's visible nodes in pre-order to out, which has room
-// for capacity of them, and returns how many there are.
-uint32_t kaiak_flatten(const TSTree *tree, kaiak_record *out, uint32_t capacity);
+// for capacity of them, and returns how many there are. ids, if not NULL, takes
+// each node's identity. With old, the flat form of the tree that tree was
+// reparsed from and that still exists, subtrees that both trees share are
+// copied from it instead of walked.
+uint32_t kaiak_flatten(const TSTree *tree, kaiak_record *out, uint64_t *ids, uint32_t capacity, const kaiak_flat *old);
 
 #endif

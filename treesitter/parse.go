@@ -75,7 +75,7 @@ func parse(ctx context.Context, lang *Language, old *C.TSTree, src []byte) (*C.T
 // flatten copies a C tree into Go memory: see [Tree].
 func flatten(lang *Language, ctree *C.TSTree, src []byte) *Tree {
 	nodes := make([]record, C.kaiak_node_count(ctree))
-	n := C.kaiak_flatten(ctree, (*C.kaiak_record)(unsafe.Pointer(&nodes[0])), C.uint32_t(len(nodes)))
+	n := C.kaiak_flatten(ctree, (*C.kaiak_record)(unsafe.Pointer(&nodes[0])), nil, C.uint32_t(len(nodes)), nil)
 	return &Tree{lang: lang, src: src, nodes: nodes[:n]}
 }
 
