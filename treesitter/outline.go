@@ -99,7 +99,8 @@ func Outline(t *Tree) []Symbol {
 		if len(open) > 0 {
 			inside = open[len(open)-1]
 		}
-		for _, s := range rule(n) {
+		declared := rule(n)
+		for _, s := range declared {
 			if s.NameNode.IsZero() && s.Name == "" {
 				continue
 			}
@@ -115,8 +116,8 @@ func Outline(t *Tree) []Symbol {
 			s.Depth = len(open)
 			s.Qualified = strings.TrimPrefix(inside.qualified+"."+s.Qualified+s.Name, ".")
 			list = append(list, s)
-			if s.Decl.Last() > i && !isValue(s.Kind) {
-				open = append(open, scope{s.Qualified, n.Last(), isCallable(s.Kind)})
+			if len(declared) == 1 { // int a = …, b = …; does not say which of them holds what is inside
+				open = append(open, scope{s.Qualified, min(n.Last(), s.Decl.Last()), isCallable(s.Kind)})
 			}
 		}
 	}
@@ -140,9 +141,13 @@ func EnclosingIn(outline []Symbol, offset int) (Symbol, bool) {
 		if s.Decl.Start() > offset {
 			continue
 		}
-		if offset <= s.Decl.End() && (!found || s.Depth >= best.Depth) {
-			best, found = s, true
+		if offset > s.Decl.End() || found && s.Depth < best.Depth {
+			continue
 		}
+		if found && s.Decl == best.Decl && s.NameNode.Start() > offset {
+			continue // int a = HERE, b;
+		}
+		best, found = s, true
 	}
 	return best, found
 }

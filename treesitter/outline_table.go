@@ -152,6 +152,7 @@ var javascriptOutline = map[string]outlineRule{
 	"function_declaration": named(Function), "generator_function_declaration": named(Function), "function_signature": named(Function),
 	"class_declaration": named(Class), "abstract_class_declaration": named(Class), "interface_declaration": named(Interface),
 	"type_alias_declaration": named(TypeName), "enum_declaration": named(Enum), "enum_assignment": named(EnumMember),
+	"enum_body":       enumNames,
 	"internal_module": named(Namespace), "module": named(Namespace),
 	"method_definition": named(Method), "method_signature": named(Method), "abstract_method_signature": named(Method),
 	"public_field_definition": named(Field), "property_signature": named(Field),
@@ -262,6 +263,17 @@ func isFunctionValue(n Node) bool {
 		return true
 	}
 	return false
+}
+
+// enumNames declares the members of a TypeScript enum that have no value.
+func enumNames(n Node) []Symbol {
+	var list []Symbol
+	for c := range n.NamedChildren() {
+		if c.Kind() == "property_identifier" || c.Kind() == "string" {
+			list = append(list, Symbol{Kind: EnumMember, NameNode: c, Decl: c})
+		}
+	}
+	return list
 }
 
 func javascriptVariable(n Node) []Symbol {
@@ -470,6 +482,8 @@ func (l *Language) outlineRules() map[uint16]outlineRule {
 // genericRule guesses from the name of a kind whether it declares something.
 func genericRule(kind string) outlineRule {
 	switch {
+	case strings.Contains(kind, "variable"), strings.Contains(kind, "local"):
+		return nil // cannot tell a local one from one of the file
 	case strings.Contains(kind, "function") && (strings.HasSuffix(kind, "definition") || strings.HasSuffix(kind, "declaration") || strings.HasSuffix(kind, "statement")):
 		return genericNamed(Function)
 	case strings.Contains(kind, "class") && (strings.HasSuffix(kind, "definition") || strings.HasSuffix(kind, "declaration")):
