@@ -27,14 +27,12 @@ func (tx *Tx) Append(sessionID string, events ...*Event) error {
 	if len(events) == 0 {
 		return nil
 	}
-	var last int64
-	err := tx.scanRow(context.Background(), `INSERT INTO sequences (session_id, last) VALUES (?, ?)
-ON CONFLICT (session_id) DO UPDATE SET last = last + excluded.last RETURNING last`, []any{sessionID, len(events)}, &last)
+	last, err := tx.LastSequence(context.Background(), sessionID)
 	if err != nil {
-		return fmt.Errorf("events of session %q: %w", sessionID, err)
+		return err
 	}
 	for i, e := range events {
-		e.SessionID, e.Sequence = sessionID, last-int64(len(events)-1-i)
+		e.SessionID, e.Sequence = sessionID, last+int64(i)+1
 		if e.Encode != nil {
 			if e.Data, err = e.Encode(e.Sequence); err != nil {
 				return fmt.Errorf("event %s: %w", e.Method, err)
@@ -89,6 +87,8 @@ func (r reader) Events(ctx context.Context, sessionID string, after int64, reque
 // LastSequence returns the number of a session's newest event, 0 for none.
 func (r reader) LastSequence(ctx context.Context, sessionID string) (int64, error) {
 	var last int64
-	err := r.scanRow(ctx, "SELECT coalesce((SELECT last FROM sequences WHERE session_id = ?), 0)", []any{sessionID}, &last)
-	return last, err
+	if err := r.scanRow(ctx, "SELECT coalesce(max(sequence), 0) FROM events WHERE session_id = ?", []any{sessionID}, &last); err != nil {
+		return 0, fmt.Errorf("events of session %q: %w", sessionID, err)
+	}
+	return last, nil
 }

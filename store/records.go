@@ -200,7 +200,6 @@ func (tx *Tx) DeleteSession(id string) error {
 		"DELETE FROM interactions WHERE session_id = ?",
 		"DELETE FROM artifacts WHERE session_id = ?",
 		"DELETE FROM events WHERE session_id = ?",
-		"DELETE FROM sequences WHERE session_id = ?",
 	} {
 		if _, err := tx.exec(query, id); err != nil {
 			return fmt.Errorf("session %q: %w", id, err)

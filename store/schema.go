@@ -29,7 +29,6 @@ CREATE INDEX %[1]s_created ON %[1]s (created, id);
 `, kind)
 	}
 	b.WriteString(`
-CREATE TABLE sequences (session_id TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE events (
 	session_id TEXT NOT NULL, sequence INTEGER NOT NULL, request_id TEXT NOT NULL, method TEXT NOT NULL,
 	at INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (session_id, sequence)

@@ -39,7 +39,13 @@ func newWriter(ctx context.Context, file, synchronous string) (*writer, error) {
 		db.Close()
 		return nil, err
 	}
-	return &writer{db, conn, &stmtCache{prepare: conn.PrepareContext}}, nil
+	w := &writer{db, conn, &stmtCache{prepare: conn.PrepareContext}}
+	// A checkpoint waits for the disk: let it come every 16 MiB.
+	if _, err := conn.ExecContext(ctx, "PRAGMA wal_autocheckpoint = 4096"); err != nil {
+		db.Close()
+		return nil, err
+	}
+	return w, nil
 }
 
 func (w *writer) exec(query string) error {
