@@ -159,16 +159,27 @@ func (p *Pattern) Match(n treesitter.Node, env *Env) bool {
 	return false
 }
 
-// Walk calls visit for every metavariable of p, in order. sure says that each
-// match binds it.
-func (p *Pattern) Walk(visit func(v MetaVar, slot int, sure bool)) { walk(&p.root, true, visit) }
+// Binds calls visit for the slot of every $A that each match of p binds.
+func (p *Pattern) Binds(visit func(slot int)) { binds(&p.root, visit) }
 
-func walk(g *goal, sure bool, visit func(MetaVar, int, bool)) {
-	if g.meta.Kind != NoMeta {
-		visit(g.meta, g.slot, sure)
-		return
+func binds(g *goal, visit func(slot int)) {
+	// $$A may be passed over in the laxer levels when the code has run out.
+	if g.meta.Kind == Capture && g.meta.Named {
+		visit(g.slot)
 	}
 	for i := range g.children {
-		walk(&g.children[i], sure, visit)
+		binds(&g.children[i], visit)
+	}
+}
+
+// Names calls visit for the name of every metavariable of p that binds.
+func (p *Pattern) Names(visit func(name string)) { names(&p.root, visit) }
+
+func names(g *goal, visit func(string)) {
+	if g.meta.Name != "" {
+		visit(g.meta.Name)
+	}
+	for i := range g.children {
+		names(&g.children[i], visit)
 	}
 }

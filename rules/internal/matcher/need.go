@@ -1,0 +1,247 @@
+package matcher
+
+import (
+	"regexp/syntax"
+	"strings"
+)
+
+// A Need says which texts a file must have for a rule to match anything in it.
+// The zero Need is met by every file.
+type Need struct {
+	Text string // this text
+	And  []Need // all of these
+	Or   []Need // one of these
+}
+
+// maxNeedDepth bounds how far utilities are followed.
+const maxNeedDepth = 12
+
+// Always reports whether every file meets n.
+func (n Need) Always() bool { return n.Text == "" && len(n.And) == 0 && len(n.Or) == 0 }
+
+// Met reports whether a file meets n; has says which texts it has.
+func (n Need) Met(has func(text string) bool) bool {
+	if n.Text != "" && !has(n.Text) {
+		return false
+	}
+	for _, sub := range n.And {
+		if !sub.Met(has) {
+			return false
+		}
+	}
+	if len(n.Or) == 0 {
+		return true
+	}
+	for _, sub := range n.Or {
+		if sub.Met(has) {
+			return true
+		}
+	}
+	return false
+}
+
+// Texts calls visit for every text in n.
+func (n Need) Texts(visit func(text string)) {
+	if n.Text != "" {
+		visit(n.Text)
+	}
+	for _, list := range [][]Need{n.And, n.Or} {
+		for _, sub := range list {
+			sub.Texts(visit)
+		}
+	}
+}
+
+func allOf(needs []Need) Need {
+	var out Need
+	for _, n := range needs {
+		if !n.Always() {
+			out.And = append(out.And, n)
+		}
+	}
+	if len(out.And) == 1 {
+		return out.And[0]
+	}
+	return out
+}
+
+// oneOf is met when one of needs is; without any it is met by every file.
+func oneOf(needs []Need) Need {
+	for _, n := range needs {
+		if n.Always() {
+			return Need{}
+		}
+	}
+	if len(needs) == 1 {
+		return needs[0]
+	}
+	return Need{Or: needs}
+}
+
+// Need returns what a file must have for c to match in it.
+func (c *Core) Need() Need { return c.need(0) }
+
+func (c *Core) need(depth int) Need {
+	needs := []Need{c.rule.need(depth)}
+	bound := map[int]bool{}
+	surelyBinds(c.rule, bound, 0)
+	for _, con := range c.constraints {
+		if bound[con.slot] {
+			needs = append(needs, con.rule.need(depth))
+		}
+	}
+	return allOf(needs)
+}
+
+func (r *patternRule) need(int) Need {
+	var needs []Need
+	for _, text := range r.p.Literals() {
+		needs = append(needs, Need{Text: text})
+	}
+	return allOf(needs)
+}
+
+func (r *kindRule) need(int) Need  { return Need{} }
+func (r *rangeRule) need(int) Need { return Need{} }
+func (r *notRule) need(int) Need   { return Need{} }
+func (r *paramRef) need(int) Need  { return Need{} }
+
+func (r *regexRule) need(int) Need {
+	parsed, err := syntax.Parse(r.re.String(), syntax.Perl)
+	if err != nil {
+		return Need{}
+	}
+	return regexNeed(parsed.Simplify())
+}
+
+func (r *allRule) need(depth int) Need { return allOf(needsOf(r.rules, depth)) }
+
+func (r *anyRule) need(depth int) Need { return oneOf(needsOf(r.rules, depth)) }
+
+func needsOf(rules []rule, depth int) []Need {
+	needs := make([]Need, len(rules))
+	for i, r := range rules {
+		needs[i] = r.need(depth)
+	}
+	return needs
+}
+
+func (r *relation) need(depth int) Need { return r.sub.need(depth) }
+
+func (r *nthChildRule) need(depth int) Need {
+	if r.of == nil {
+		return Need{}
+	}
+	return r.of.need(depth)
+}
+
+func (r *localRef) need(depth int) Need {
+	if depth >= maxNeedDepth || *r.target == nil {
+		return Need{}
+	}
+	return (*r.target).need(depth + 1)
+}
+
+func (r *globalRef) need(depth int) Need {
+	if depth >= maxNeedDepth {
+		return Need{}
+	}
+	return r.target.need(depth + 1)
+}
+
+// surelyBinds collects the slots that every match of r binds to a node.
+func surelyBinds(r rule, bound map[int]bool, depth int) {
+	if depth > maxNeedDepth {
+		return
+	}
+	switch r := r.(type) {
+	case *patternRule:
+		r.p.Binds(func(slot int) { bound[slot] = true })
+	case *allRule:
+		for _, sub := range r.rules {
+			surelyBinds(sub, bound, depth+1)
+		}
+	case *localRef:
+		if *r.target != nil {
+			surelyBinds(*r.target, bound, depth+1)
+		}
+	case *insideRule:
+		surelyBinds(r.sub, bound, depth+1)
+	case *hasRule:
+		surelyBinds(r.sub, bound, depth+1)
+	case *precedesRule:
+		surelyBinds(r.sub, bound, depth+1)
+	case *followsRule:
+		surelyBinds(r.sub, bound, depth+1)
+	}
+}
+
+// regexNeed returns the literal text that every match of re has in it.
+func regexNeed(re *syntax.Regexp) Need {
+	switch re.Op {
+	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase != 0 {
+			return Need{}
+		}
+		return Need{Text: string(re.Rune)}
+	case syntax.OpCapture, syntax.OpPlus:
+		return regexNeed(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return regexNeed(re.Sub[0])
+		}
+	case syntax.OpConcat:
+		needs := make([]Need, len(re.Sub))
+		for i, sub := range re.Sub {
+			needs[i] = regexNeed(sub)
+		}
+		return allOf(needs)
+	case syntax.OpAlternate:
+		needs := make([]Need, len(re.Sub))
+		for i, sub := range re.Sub {
+			needs[i] = regexNeed(sub)
+		}
+		return oneOf(needs)
+	case syntax.OpCharClass:
+		return classNeed(re)
+	}
+	return Need{}
+}
+
+// classNeed spells out a class of few letters, which is how the parser writes
+// alternatives such as a|b.
+func classNeed(re *syntax.Regexp) Need {
+	const few = 4
+	var any []Need
+	for i := 0; i+1 < len(re.Rune); i += 2 {
+		for c := re.Rune[i]; c <= re.Rune[i+1]; c++ {
+			if len(any) == few {
+				return Need{}
+			}
+			any = append(any, Need{Text: string(c)})
+		}
+	}
+	if len(any) == 0 {
+		return Need{}
+	}
+	return oneOf(any)
+}
+
+// String shows n as a formula, for tests and for people.
+func (n Need) String() string {
+	var parts []string
+	if n.Text != "" {
+		parts = append(parts, "`"+n.Text+"`")
+	}
+	for _, sub := range n.And {
+		parts = append(parts, sub.String())
+	}
+	if len(n.Or) > 0 {
+		var any []string
+		for _, sub := range n.Or {
+			any = append(any, sub.String())
+		}
+		parts = append(parts, "("+strings.Join(any, " | ")+")")
+	}
+	return strings.Join(parts, " & ")
+}
