@@ -126,8 +126,7 @@ func (a *accumulator) find(c callDelta) *slot {
 	if a.current == nil {
 		return nil
 	}
-	repeated := c.Name == a.current.name && (c.ID == "" || c.ID == a.current.id)
-	if c.Name == "" || repeated && len(a.current.args) > 0 && !json.Valid(a.current.args) {
+	if c.Name == "" || unfinished(a.current, c) {
 		return a.current
 	}
 	return nil
@@ -135,7 +134,7 @@ func (a *accumulator) find(c callDelta) *slot {
 
 // startsNew reports whether c begins another call in the place of s.
 func (a *accumulator) startsNew(s *slot, c callDelta) bool {
-	if c.Name == "" {
+	if c.Name == "" || unfinished(s, c) {
 		return false // a continuation, whatever its id says
 	}
 	if c.ID != "" {
@@ -143,8 +142,16 @@ func (a *accumulator) startsNew(s *slot, c callDelta) bool {
 	}
 	// The index is used again and there are no ids: complete arguments mean that
 	// the call before is complete, unless this fragment has nothing of its own.
-	return s.name != "" && json.Valid(s.args) && (c.Args != "" || c.Name != s.name)
+	return s.name != "" && s.complete() && (c.Args != "" || c.Name != s.name)
 }
+
+// unfinished reports whether s is a call of c's name whose arguments are still
+// missing or cut: then c brings more of them. Otherwise a server that repeats
+// the name and changes the id would make a call of every fragment that happens
+// to be valid JSON.
+func unfinished(s *slot, c callDelta) bool { return s.name == c.Name && !s.complete() }
+
+func (s *slot) complete() bool { return json.Valid(s.args) }
 
 // addName takes a name that comes once, with every fragment, or in pieces.
 func (a *accumulator) addName(s *slot, name string) {

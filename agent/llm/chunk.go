@@ -205,8 +205,8 @@ func decodeDelta(d object) delta {
 			out.Calls = append(out.Calls, decodeCall(o))
 		}
 	}
-	if legacy, ok := asObject(d["function_call"]); ok {
-		out.Calls = append(out.Calls, decodeCall(object{"index": []byte("0"), "function": d["function_call"], "name": legacy["name"]}))
+	if startsWith(d["function_call"], '{') { // the dialect before tool calls
+		out.Calls = append(out.Calls, decodeCall(object{"index": []byte("0"), "function": d["function_call"]}))
 	}
 	for name, raw := range d {
 		switch name {

@@ -36,9 +36,12 @@ var codeKinds = map[string]Kind{
 	"503":                       KindOverloaded,
 }
 
-// contextMessage finds the window in the messages of servers that have no code
-// for it: vLLM's "maximum context length is N tokens", llama.cpp's and others'.
-var contextMessage = regexp.MustCompile(`(?i)maximum context length (?:is|of) (\d+)|context (?:size|window|length)[^.]{0,40}?\((\d+)(?: tokens)?\)|n_ctx\D{0,3}(\d+)|exceeds? the (?:available|maximum) context|prompt is too long|context[ _]length[ _]exceeded`)
+// Servers that have no code for it say in words that the context is too small,
+// and mostly how large it is.
+var (
+	contextMessage = regexp.MustCompile(`(?i)maximum context length|exceeds? the (?:available|maximum) context|prompt is too long|context[ _]length[ _]exceeded|\bn_ctx\b`)
+	contextWindow  = regexp.MustCompile(`(?i)maximum context length (?:is|of) (\d+)|context (?:size|window|length)[^.]{0,40}?\((\d+)(?: tokens)?\)|n_ctx\D{0,3}(\d+)`)
+)
 
 // classify makes an error of what the endpoint said.
 func classify(status int, h http.Header, w *wireError, now time.Time) *Error {
@@ -62,10 +65,15 @@ func classify(status int, h http.Header, w *wireError, now time.Time) *Error {
 	if kind, ok := codeKinds[w.Code]; ok {
 		e.Kind = kind
 	}
-	if m := contextMessage.FindStringSubmatch(w.Message); m != nil && (e.Kind == KindRejected || e.Kind == KindOverloaded || e.Kind == KindServer || e.Kind == KindContext) {
-		e.Kind = KindContext
-		for _, group := range m[1:] {
-			if n, err := strconv.Atoi(group); err == nil && e.Context == 0 {
+	switch e.Kind {
+	case KindRejected, KindOverloaded, KindServer:
+		if contextMessage.MatchString(w.Message) {
+			e.Kind = KindContext
+		}
+	}
+	if e.Kind == KindContext && e.Context == 0 {
+		for _, group := range contextWindow.FindStringSubmatch(w.Message) {
+			if n, err := strconv.Atoi(group); err == nil {
 				e.Context = n
 			}
 		}

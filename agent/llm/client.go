@@ -27,7 +27,7 @@ type Options struct {
 	Prices    PriceTable          // nil: Prices
 	Scrub     func(string) string // applied to messages of the endpoint; nil: none
 	Log       *slog.Logger        // nil: none. Never sees the key or a body
-	UserAgent string              // nil: "kaiak"
+	UserAgent string              // "": "kaiak"
 }
 
 // A Client talks to one endpoint. It is safe for concurrent use.
@@ -248,35 +248,54 @@ func (c *Client) attempt(ctx context.Context, r Request, model string, body []by
 	}
 	defer release()
 	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	w, headers := newWatch(c.clock, c.limits, cancel)
 	defer w.stop()
 
 	resp, e := c.send(ctx, http.MethodPost, "/chat/completions", body)
 	if e != nil {
+		cancel(nil)
 		if e.Kind == KindRateLimited {
 			c.limiter.Overloaded()
 		}
 		return nil, e
 	}
-	defer resp.Body.Close()
 	headers()
 	rd := &reading{acc: newAccumulator(r.toolNames()), emit: emit}
 	if e := c.read(resp, w, rd); e != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			e = c.transportError(cause)
 		}
+		cancel(nil)
+		_ = resp.Body.Close()
 		e.Host = c.url.Host
 		return nil, e
 	}
+	c.drain(resp.Body, cancel)
 	out, e := c.finish(r, model, rd)
 	if e != nil {
 		e.Host = c.url.Host
-		return out, e
+		return nil, e
 	}
 	c.limiter.Succeeded()
 	return out, nil
 }
+
+// drain reads what a server sends after its reply, in the background and not
+// for long, so that the connection can be used again.
+func (c *Client) drain(body io.ReadCloser, cancel context.CancelCauseFunc) {
+	c.flights.wg.Add(1) // the caller is a flight, so that this is not a race with Wait
+	go func() {
+		defer c.flights.wg.Done()
+		t := time.AfterFunc(drainTime, func() { cancel(context.Canceled) })
+		_, _ = io.CopyN(io.Discard, body, 64<<10)
+		t.Stop()
+		_ = body.Close()
+		cancel(nil)
+	}()
+}
+
+// drainTime is how long a connection is waited for after its reply is complete.
+const drainTime = 200 * time.Millisecond
 
 // send sends one request and returns its response when the status is 200.
 func (c *Client) send(ctx context.Context, method, path string, body []byte) (*http.Response, *Error) {

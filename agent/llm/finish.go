@@ -13,9 +13,8 @@ const truncationRatio = 0.7
 func (c *Client) finish(r Request, model string, rd *reading) (*Response, *Error) {
 	rd.put(rd.think.end())
 	answer, reasoning := rd.answer.String(), rd.reasoning.String()
-	if before, after, found := strings.Cut(answer, closeThink); found && !strings.Contains(before, "<think") && rd.think.state == thinkOver && reasoning == "" && !strings.Contains(after, closeThink) && !strings.Contains(before, "```") {
-		// The chat template opened the tag, so that only its end came.
-		answer, reasoning = strings.TrimLeft(after, "\r\n"), before
+	if reasoning == "" {
+		answer, reasoning = cutUnopened(answer)
 	}
 	out := &Response{Reasoning: reasoning, Finish: rd.finish, Model: rd.model}
 	if out.Model == "" {
@@ -85,4 +84,14 @@ func sameJSON(a, b string) bool {
 	strip := func(s string) string { return strings.Join(strings.Fields(s), "") }
 	a = strip(a)
 	return a != "" && a != "{}" && a == strip(b)
+}
+
+// cutUnopened separates reasoning whose opening tag the chat template wrote, so
+// that only its end came. Code that quotes the tags is left alone.
+func cutUnopened(answer string) (rest, reasoning string) {
+	before, after, found := strings.Cut(answer, closeThink)
+	if !found || strings.Contains(before, openThink) || strings.Contains(before, "```") || strings.Contains(after, closeThink) {
+		return answer, ""
+	}
+	return strings.TrimLeft(after, "\r\n"), before
 }

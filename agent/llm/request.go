@@ -119,10 +119,39 @@ func (m *memory) state() (rejected map[string]bool, reasoning reasoningEcho) {
 	return rejected, m.reasoning
 }
 
+// checkHistory makes sure that every call is answered by exactly one tool
+// message, in order, right after the turn that made it: endpoints refuse
+// anything else, some of them with a message nobody understands.
+func checkHistory(messages []Message) error {
+	var open []string
+	for i, m := range messages {
+		if m.Role == openai.ChatMessageRoleTool {
+			if len(open) == 0 || open[0] != m.ToolCallID {
+				return fmt.Errorf("message %d answers the call %q, which is not the next unanswered one", i, m.ToolCallID)
+			}
+			open = open[1:]
+			continue
+		}
+		if len(open) > 0 {
+			return fmt.Errorf("message %d comes before the call %q is answered", i, open[0])
+		}
+		for _, c := range m.ToolCalls {
+			open = append(open, c.ID)
+		}
+	}
+	if len(open) > 0 {
+		return fmt.Errorf("the call %q is not answered", open[0])
+	}
+	return nil
+}
+
 // encode writes the body of a request: tools and system before what changes, so
 // that the endpoint's prefix cache holds. Its bytes depend on the request, the
 // model and what the endpoint rejects, and on nothing else.
 func (c *Client) encode(r Request, model string) ([]byte, error) {
+	if err := checkHistory(r.Messages); err != nil {
+		return nil, err
+	}
 	rejected, reasoning := c.memory.state()
 	w := &objectWriter{b: &bytes.Buffer{}}
 	w.open()
