@@ -1,0 +1,33 @@
+// Runs the tests in a real VS Code: those of the extension host first (the
+// real API, dist/test/index.js), then those of the user interface.
+import { missing, start } from './vscode.mjs';
+import { ui } from './ui.mjs';
+
+const absent = missing();
+if (absent) {
+  console.log(`SKIP  VS Code tests: ${absent} is not set (.ci/tools installs what they need)`);
+  process.exit(0);
+}
+
+/** host runs the extension-host suite in a window of its own and returns its exit code. */
+async function host() {
+  const vscode = await start('vscode-host.jsonl');
+  try {
+    let done;
+    const exit = new Promise((resolve) => { done = resolve; });
+    const page = await vscode.page([['extensionTestsPath', vscode.remote(`${vscode.installed}/dist/test/index.js`)]], async (p) => {
+      await p.exposeFunction('codeAutomationLog', (type, args) => console.log(...args));
+      await p.exposeFunction('codeAutomationExit', (code) => done(code));
+    });
+    page.on('crash', () => done(3));
+    return await exit;
+  } finally {
+    await vscode.stop();
+  }
+}
+
+const start0 = Date.now();
+const code = await host();
+const failed = await ui();
+console.log(`VS Code: ${Math.round((Date.now() - start0) / 1000)} s`);
+process.exit(code || failed ? 1 : 0);
