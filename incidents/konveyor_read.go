@@ -136,7 +136,7 @@ func (k *konveyorReader) readRuleset(data []byte, where string) {
 			continue
 		}
 		rules, _ := members(m.data)
-		if rules == nil && m.data[0] != '{' {
+		if rules == nil && firstByte(m.data) != '{' {
 			k.problem(where+"."+m.key, "it must map rule ids to violations")
 		}
 		for _, rule := range rules {
@@ -158,7 +158,7 @@ func (k *konveyorReader) readViolation(ruleID string, data []byte, ruleset strin
 	for _, m := range parts {
 		if m.key == "incidents" {
 			v.incidents, _ = elements(m.data)
-			if v.incidents == nil && m.data[0] != '[' && string(m.data) != "null" {
+			if v.incidents == nil && firstByte(m.data) != '[' && string(m.data) != "null" {
 				k.problem(where+".incidents", "the incidents must be a list")
 			}
 		} else if field := into[m.key]; field != nil {

@@ -5,60 +5,103 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 )
 
-// maxYAMLRepairs bounds how many broken list items of one document are dropped.
-const maxYAMLRepairs = 32
-
 // fromYAML turns analysis output into JSON, so that one converter reads both.
-// YAML has no brackets to find the next record by: where the text does not
-// parse, the innermost list item around the error is reported and left out, and
-// the rest is tried again.
+// Where the text cannot be decoded, the smallest list items that are broken by
+// themselves are reported and left out, and the rest is read.
 func (k *konveyorReader) fromYAML(data []byte) ([]byte, bool) {
-	text := data
-	for repairs := 0; ; repairs++ {
-		file, err := parser.ParseBytes(text, 0)
-		if err == nil {
-			return k.convertYAML(file)
-		}
+	value, err := decodeYAML(data)
+	if err != nil {
+		rows := bytes.SplitAfter(data, []byte("\n"))
+		k.dropBrokenItems(rows, 0, len(rows))
+		value, err = decodeYAML(bytes.Join(rows, nil))
+	}
+	if err != nil {
 		line, reason := yamlError(err)
-		start, end := itemAround(text, line)
-		if repairs == maxYAMLRepairs || start == end {
-			k.problem(fmt.Sprintf("line %d", line), "the YAML is broken here: %s", reason)
-			return nil, false
-		}
-		k.problem(fmt.Sprintf("line %d", line), "the YAML is broken here: %s; the list item that starts on line %d is left out", reason, bytes.Count(text[:start], []byte("\n"))+1)
-		text = blank(text, start, end)
-	}
-}
-
-func (k *konveyorReader) convertYAML(file *ast.File) ([]byte, bool) {
-	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
-		return []byte("[]"), true
-	}
-	body := file.Docs[0].Body
-	if a := findAlias(body); a != nil {
-		// Aliases can make a small file enormous, and no analyzer writes them.
-		k.problem(fmt.Sprintf("line %d", a.GetToken().Position.Line), "anchors and aliases are not read in analysis output")
+		k.problem(fmt.Sprintf("line %d", line), "the YAML is broken here, and what is around it cannot be read without it: %s", reason)
 		return nil, false
 	}
-	var value any
-	if err := yaml.NodeToValue(body, &value, yaml.UseOrderedMap(), yaml.AllowDuplicateMapKey()); err != nil {
-		line, reason := yamlError(err)
-		k.problem(fmt.Sprintf("line %d", line), "the YAML cannot be read: %s", reason)
-		return nil, false
-	}
-	out, err := jsonOf(jsonable(value))
+	out, err := jsonOf(value)
 	if err != nil {
 		k.problem("line 1", "the YAML holds a value that JSON cannot: %v", err)
 		return nil, false
 	}
 	return out, true
+}
+
+// decodeYAML decodes the first document of a text into values that
+// encoding/json writes in the same order.
+func decodeYAML(data []byte) (value any, err error) {
+	defer func() { // the parser is foreign and has been known to panic on broken text
+		if p := recover(); p != nil {
+			value, err = nil, fmt.Errorf("the YAML parser gave up: %v", p)
+		}
+	}()
+	file, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		return nil, err
+	}
+	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
+		return []any{}, nil
+	}
+	body := file.Docs[0].Body
+	if a := findAlias(body); a != nil {
+		// Aliases can make a small file enormous, and no analyzer writes them.
+		return nil, &yaml.SyntaxError{Message: "anchors and aliases are not read in analysis output", Token: a.GetToken()}
+	}
+	if err := yaml.NodeToValue(body, &value, yaml.UseOrderedMap(), yaml.AllowDuplicateMapKey()); err != nil {
+		return nil, err
+	}
+	return jsonable(value), nil
+}
+
+// dropBrokenItems empties the list items among rows [from, to) that cannot
+// be decoded, or the broken items inside them where that is enough. A YAML text has
+// no brackets to find the next record by, but an item ends at the next line
+// that is indented no deeper than its dash. Emptied rows keep their line break,
+// so that lines keep their numbers.
+func (k *konveyorReader) dropBrokenItems(rows [][]byte, from, to int) {
+	for at := from; at < to; {
+		if !isYAMLItem(rows[at]) {
+			at++
+			continue
+		}
+		end := at + 1
+		for end < to && (isBlankRow(rows[end]) || yamlIndent(rows[end]) > yamlIndent(rows[at])) {
+			end++
+		}
+		decode := func() error {
+			_, err := decodeYAML(bytes.Join(rows[at:end], nil))
+			return err
+		}
+		err := decode()
+		if err != nil && at+1 < end {
+			k.dropBrokenItems(rows, at+1, end)
+			err = decode()
+		}
+		if err != nil {
+			line, reason := yamlError(err)
+			k.problem(fmt.Sprintf("line %d", at+line), "the YAML is broken here: %s; the list item that starts on line %d is left out", reason, at+1)
+			for i := at; i < end; i++ {
+				rows[i] = rows[i][len(bytes.TrimRight(rows[i], "\r\n")):]
+			}
+		}
+		at = end
+	}
+}
+
+func yamlIndent(row []byte) int { return len(row) - len(bytes.TrimLeft(row, " ")) }
+
+func isBlankRow(row []byte) bool { return len(bytes.TrimSpace(row)) == 0 }
+
+func isYAMLItem(row []byte) bool {
+	t := bytes.TrimLeft(row, " ")
+	return bytes.HasPrefix(t, []byte("- ")) || len(bytes.TrimSpace(t)) == 1 && t[0] == '-'
 }
 
 // jsonable turns ordered YAML maps, whose keys may be of any type, into
@@ -148,52 +191,4 @@ func yamlError(err error) (line int, reason string) {
 		line = t.Position.Line
 	}
 	return line, syntax.GetMessage()
-}
-
-// itemAround returns the bytes of the innermost "- " list item that holds the
-// 1-based line: from its dash to the next line that is indented no deeper.
-func itemAround(text []byte, line int) (start, end int) {
-	all := strings.SplitAfter(string(text), "\n")
-	if line > len(all) {
-		line = len(all)
-	}
-	indent := func(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
-	isBlank := func(s string) bool { return strings.TrimSpace(s) == "" }
-	isItem := func(s string) bool {
-		t := strings.TrimLeft(s, " ")
-		return strings.HasPrefix(t, "- ") || strings.TrimSpace(t) == "-"
-	}
-
-	first, depth := -1, 0
-	for n := line - 1; n >= 0; n-- {
-		if isBlank(all[n]) {
-			continue
-		}
-		if isItem(all[n]) && (n == line-1 || indent(all[n]) < indent(all[line-1]) || isBlank(all[line-1])) {
-			first, depth = n, indent(all[n])
-			break
-		}
-	}
-	if first < 0 {
-		return 0, 0
-	}
-	last := first + 1
-	for last < len(all) && (isBlank(all[last]) || indent(all[last]) > depth) {
-		last++
-	}
-	for n, s := range all[:last] {
-		if n < first {
-			start += len(s)
-		}
-		end += len(s)
-	}
-	return start, end
-}
-
-// blank replaces the bytes [start, end) by nothing but their line breaks, so
-// that the lines after keep their numbers.
-func blank(text []byte, start, end int) []byte {
-	out := append([]byte(nil), text[:start]...)
-	out = append(out, bytes.Repeat([]byte("\n"), bytes.Count(text[start:end], []byte("\n")))...)
-	return append(out, text[end:]...)
 }

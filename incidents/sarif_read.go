@@ -80,7 +80,7 @@ func (s *sarifReader) read(data []byte) {
 				break // the run failed before it had results
 			}
 			results, _ = elements(m.data)
-			if results == nil && m.data[0] != '[' {
+			if results == nil && firstByte(m.data) != '[' {
 				s.problem(s.where+".results", "the results must be an array")
 			}
 		}

@@ -7,7 +7,7 @@ import (
 
 func TestWriteText(t *testing.T) {
 	list := []Incident{
-		{FilePath: "a/b.go", LineNumber: 3, Range: &Range{Start: Position{2, 4}}, Severity: Warning, Message: "first\nsecond", RuleID: "r1"},
+		{FilePath: "a/b.go", LineNumber: 3, Range: &Range{Start: pos(2, 4)}, Severity: Warning, Message: "first\nsecond", RuleID: "r1"},
 		{FilePath: "pom.xml", LineNumber: 7, Severity: Error, Description: "no message", RuleID: "r2"},
 		{FilePath: "x", Severity: Info, Message: "red \x1b[31m and \u202ereversed", RuleID: "r3"},
 	}
