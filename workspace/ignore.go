@@ -177,14 +177,17 @@ func matchClass(pattern string, c byte) (size int, ok bool) {
 			return i + 1, matched != negated
 		}
 		if strings.HasPrefix(pattern[i:], "[:") {
-			end := strings.Index(pattern[i:], ":]")
-			if end >= 0 {
-				in, known := posixClass(pattern[i+2:i+end], c)
+			end := strings.IndexByte(pattern[i+2:], ']')
+			if end < 0 {
+				return 0, false
+			}
+			if name, isClass := strings.CutSuffix(pattern[i+2:i+2+end], ":"); isClass {
+				in, known := posixClass(name, c)
 				if !known {
 					return 0, false
 				}
 				matched = matched || in
-				i += end + 2
+				i += end + 3
 				continue
 			}
 		}
