@@ -1,0 +1,427 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/creachadair/jrpc2"
+	"go.lsp.dev/protocol"
+
+	"github.com/kaiak/kaiak/kaiak"
+)
+
+// maxConcurrent is how many requests of one connection run at a time. Each
+// waits for a parse, a model or a person far more than it computes.
+const maxConcurrent = 64
+
+// maxPending is how many requests of one connection may be unanswered.
+const maxPending = 1024
+
+// A handler carries out one message. For a notification the result is dropped.
+// Notifications are handled one after another in the order of the wire, and no
+// later message begins before they return, so they must not wait for anything;
+// requests run concurrently.
+type handler func(ctx context.Context, in *inbound) (any, error)
+
+// An inbound is one message of the client.
+type inbound struct {
+	method string
+	params json.RawMessage
+	call   bool // it asks for an answer
+	size   int  // bytes of the message; 0 for a notification or in a batch
+}
+
+// A conn is one connection: conceptually one accept(2), or the process's stdio.
+//
+// jrpc2 does the dispatching: notifications in order, requests concurrently,
+// batches, and the pairing of answers. Around it stands what it does not do:
+//
+//   - Framing that survives a hostile peer ([frameReader]); its own panics on a
+//     Content-Length of 2^63-1 and ends the connection at "abc".
+//   - $/cancelRequest is seen when it is read, not when the messages before it
+//     have been dispatched, and -32800 is the code for it.
+//   - Requests wait for one of maxConcurrent places here. Its own limit would
+//     count notifications too, so that slow requests would hold up text
+//     synchronisation and cancelling.
+//   - Our requests to the client ([conn.request]) have their own table: jrpc2
+//     answers a reply that comes after we gave up with an error, which is a
+//     message no client asked for.
+//   - Its errors carry no data; ours always say their kind.
+//   - Panics of handlers become -32603.
+//   - Writing never blocks ([outbox]).
+type conn struct {
+	log    *slog.Logger
+	frames chan arrival // from [conn.read]
+	stream stream
+	out    *outbox
+	handle handler
+	srv    *jrpc2.Server
+
+	ctx   context.Context // of everything the connection does
+	end   context.CancelCauseFunc
+	group sync.WaitGroup // goroutines begun by [conn.spawn], and the writer
+	slots chan struct{}
+
+	held []heldFrame // notifications that wait for the initialize answer; guarded by mu
+
+	mu       sync.Mutex // guards the fields below
+	inflight map[string]*pending
+	replies  map[string]chan reply
+	lastID   int64
+	opened   chan struct{} // closed once the initialize answer is sent
+	opening  [][]byte      // how that answer may begin, per initialize request
+	isOpen   bool
+	closing  bool // spawn begins nothing more
+
+	queue []delivery // messages of one frame that jrpc2 has not taken yet; Recv's own
+}
+
+type heldFrame struct {
+	key  string
+	body []byte
+}
+
+// A pending is a request of the client that is not answered yet.
+type pending struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	size   int
+}
+
+type reply struct {
+	result json.RawMessage
+	err    error
+}
+
+type delivery struct{ body []byte }
+
+// An arrival is one frame, or what is wrong with it.
+type arrival struct {
+	body []byte
+	bad  *fault
+}
+
+// A stream is the two directions of a connection. closeIn frees a reader that
+// is blocked, where the system can do that; closeOut frees a blocked writer.
+type stream struct {
+	in                io.Reader
+	out               io.Writer
+	closeIn, closeOut func()
+}
+
+// errCancelledByClient is the cause of a context that $/cancelRequest ended.
+var errCancelledByClient = errors.New("cancelled by the client")
+
+func newConn(ctx context.Context, s stream, log *slog.Logger, handle handler) *conn {
+	c := &conn{
+		log:      log,
+		frames:   make(chan arrival),
+		stream:   s,
+		out:      newOutbox(s.out),
+		handle:   handle,
+		slots:    make(chan struct{}, maxConcurrent),
+		inflight: map[string]*pending{},
+		replies:  map[string]chan reply{},
+		opened:   make(chan struct{}),
+	}
+	c.ctx, c.end = context.WithCancelCause(ctx)
+	return c
+}
+
+// graceTimeout is how long a connection that ends waits for handlers whose
+// context it has cancelled.
+const graceTimeout = time.Second
+
+// serve runs the connection until the client leaves, [conn.close] is called or
+// ctx ends, and returns the cause; io.EOF when the client closed the stream.
+func (c *conn) serve() error {
+	c.group.Go(func() {
+		if err := c.out.run(); err != nil {
+			c.end(err)
+		}
+	})
+	// Ends with the stream. Reading stdin cannot be interrupted: there it ends
+	// with the process, which is why nothing waits for it.
+	go c.read()
+	c.srv = jrpc2.NewServer(assigner{c}, &jrpc2.ServerOptions{
+		Concurrency:    1 << 30, // see conn
+		DisableBuiltin: true,
+	}).Start((*wire)(c))
+	handled := make(chan struct{})
+	go func() { // ends soon after the context, or with the handler that ignores it
+		_ = c.srv.Wait() // the cause is the context's
+		close(handled)
+	}()
+
+	<-c.ctx.Done()
+	c.mu.Lock()
+	c.closing = true
+	c.mu.Unlock()
+	c.stream.closeIn()
+	timer := time.NewTimer(graceTimeout)
+	defer timer.Stop()
+	select {
+	case <-handled:
+	case <-timer.C:
+		c.log.Warn("the connection ends before all of its handlers have")
+	}
+	c.out.close()
+	c.stream.closeOut()
+	c.group.Wait()
+	return context.Cause(c.ctx)
+}
+
+// read splits the stream into frames until it ends.
+func (c *conn) read() {
+	frames := newFrameReader(c.stream.in)
+	for {
+		body, bad, err := frames.next()
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				c.log.Debug("reading ended", "error", err)
+			}
+			close(c.frames) // however the stream ended, there is no more
+			return
+		}
+		select {
+		case c.frames <- arrival{body, bad}:
+		case <-c.ctx.Done():
+			return
+		}
+	}
+}
+
+// close ends the connection for the given reason.
+func (c *conn) close(why error) { c.end(why) }
+
+// spawn runs f in a goroutine that the connection waits for before it is gone,
+// and reports whether it did: a connection that ends begins nothing more. f
+// must return soon after its context ends.
+func (c *conn) spawn(f func(ctx context.Context)) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		return false
+	}
+	c.group.Go(func() {
+		defer func() {
+			if p := recover(); p != nil {
+				c.log.Error("panic in background work", "panic", p, "stack", string(debug.Stack()))
+			}
+		}()
+		f(c.ctx)
+	})
+	return true
+}
+
+// notify queues a notification. One with a key replaces the unsent one that
+// has the same key. It never blocks. Before the initialize answer is sent,
+// notifications wait: LSP allows no others there.
+func (c *conn) notify(key, method string, params any) {
+	body, err := message(method, nil, params)
+	if err != nil {
+		c.log.Error("a notification cannot be encoded", "method", method, "error", err)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.isOpen {
+		c.held = append(c.held, heldFrame{key, body})
+		return
+	}
+	c.sendLocked(key, body)
+}
+
+// sendLocked queues a frame; mu must be held so that held frames keep their place.
+func (c *conn) sendLocked(key string, body []byte) {
+	if err := c.out.send(key, body); errors.Is(err, errStalled) {
+		c.end(err)
+	}
+}
+
+// request sends a request to the client and waits for its answer. When ctx ends
+// first, the client is told by $/cancelRequest.
+func (c *conn) request(ctx context.Context, method string, params, result any) error {
+	select {
+	case <-c.opened:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-c.ctx.Done():
+		return errClosed
+	}
+	answer := make(chan reply, 1)
+	c.mu.Lock()
+	c.lastID++
+	id := json.RawMessage(strconv.FormatInt(c.lastID, 10))
+	c.replies[string(id)] = answer
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		delete(c.replies, string(id))
+		c.mu.Unlock()
+	}()
+	body, err := message(method, id, params)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.sendLocked("", body)
+	c.mu.Unlock()
+	select {
+	case r := <-answer:
+		if r.err != nil {
+			return fmt.Errorf("%s: %w", method, r.err)
+		}
+		if result == nil {
+			return nil
+		}
+		return protocol.Unmarshal(r.result, result)
+	case <-ctx.Done():
+		c.notify("", "$/cancelRequest", map[string]json.RawMessage{"id": id})
+		return context.Cause(ctx)
+	case <-c.ctx.Done():
+		return errClosed
+	}
+}
+
+// message encodes a request, or a notification when id is nil.
+func message(method string, id json.RawMessage, params any) ([]byte, error) {
+	raw, err := encode(params)
+	if err != nil {
+		return nil, err
+	}
+	name, err := json.Marshal(method)
+	if err != nil {
+		return nil, err
+	}
+	body := make([]byte, 0, len(raw)+len(name)+64)
+	body = append(body, `{"jsonrpc":"2.0"`...)
+	if id != nil {
+		body = append(append(body, `,"id":`...), id...)
+	}
+	body = append(append(body, `,"method":`...), name...)
+	if params != nil {
+		body = append(append(body, `,"params":`...), raw...)
+	}
+	return append(body, '}'), nil
+}
+
+// encode returns v as JSON: go.lsp.dev's types by their own encoder, which
+// knows the unions, everything else by encoding/json.
+func encode(v any) (json.RawMessage, error) {
+	switch v := v.(type) {
+	case nil:
+		return json.RawMessage(nullID), nil
+	case json.RawMessage:
+		return v, nil
+	}
+	if isProtocol(v) {
+		return protocol.Marshal(v)
+	}
+	return json.Marshal(v)
+}
+
+// assigner gives jrpc2 one handler for every method.
+type assigner struct{ *conn }
+
+func (a assigner) Assign(_ context.Context, _ string) jrpc2.Handler { return a.invoke }
+
+// invoke carries out one message and turns what comes of it into what the wire
+// says about it.
+func (c *conn) invoke(ctx context.Context, req *jrpc2.Request) (result any, err error) {
+	in := &inbound{method: req.Method(), call: !req.IsNotification()}
+	if req.HasParams() {
+		in.params = json.RawMessage(req.ParamString())
+	}
+	ctx = c.ctx
+	if in.call {
+		key := idKey(json.RawMessage(req.ID()))
+		c.mu.Lock()
+		p := c.inflight[key]
+		c.mu.Unlock()
+		if p == nil { // of a batch with one id twice, jrpc2 has refused both
+			return nil, wireError(kaiak.Errorf(kaiak.InvalidRequest, "the id %s is in use", req.ID()))
+		}
+		defer func() {
+			c.mu.Lock()
+			delete(c.inflight, key)
+			c.mu.Unlock()
+			p.cancel(nil)
+		}()
+		ctx, in.size = p.ctx, p.size
+		select {
+		case c.slots <- struct{}{}:
+			defer func() { <-c.slots }()
+		case <-ctx.Done():
+			return nil, cancelled(ctx)
+		}
+		if ctx.Err() != nil {
+			return nil, cancelled(ctx)
+		}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			c.log.Error("panic in a handler", "method", in.method, "panic", p, "stack", string(debug.Stack()))
+			result = nil
+			err = wireError(kaiak.Errorf(kaiak.InternalError, "%s failed unexpectedly; the server goes on, its log has the details", in.method))
+		}
+	}()
+	value, err := c.handle(ctx, in)
+	if !in.call {
+		if err != nil {
+			c.log.Warn("a notification was not carried out", "method", in.method, "error", err)
+		}
+		return nil, nil
+	}
+	if err != nil {
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) || errors.Is(err, errCancelledByClient) {
+			return nil, cancelled(ctx)
+		}
+		return nil, wireError(err)
+	}
+	raw, err := encode(value)
+	if err != nil {
+		return nil, wireError(fmt.Errorf("%s: the result cannot be encoded: %w", in.method, err))
+	}
+	return raw, nil
+}
+
+// cancelled is the answer to a request whose context ended.
+func cancelled(ctx context.Context) error {
+	if errors.Is(context.Cause(ctx), errCancelledByClient) {
+		return wireError(kaiak.Errorf(kaiak.RequestCancelled, "the request was cancelled"))
+	}
+	return wireError(kaiak.Errorf(kaiak.RequestCancelled, "the server is ending"))
+}
+
+// wireError turns any error into the one that the client gets: a [*kaiak.Error]
+// with its number, kind and data, everything else as an internal error.
+func wireError(err error) *jrpc2.Error {
+	var e *kaiak.Error
+	if !errors.As(err, &e) {
+		e = &kaiak.Error{Code: kaiak.InternalError, Message: err.Error(), Err: err}
+		switch {
+		case errors.Is(err, context.Canceled):
+			e.Code = kaiak.RequestCancelled
+		case errors.Is(err, context.DeadlineExceeded):
+			e.Code = kaiak.RequestFailed
+		}
+	}
+	data, fail := json.Marshal(e.WireData())
+	if fail != nil {
+		data, _ = json.Marshal(map[string]any{"kind": e.Code.Kind, "retryable": e.Retryable})
+	}
+	text := e.Message
+	if text == "" {
+		text = e.Code.Title
+	}
+	return &jrpc2.Error{Code: jrpc2.Code(e.Code.Number), Message: text, Data: data}
+}
