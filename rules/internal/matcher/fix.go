@@ -22,8 +22,8 @@ type expansion struct {
 // Expands reports whether the fix may replace more than the matched node.
 func (f *Fix) Expands() bool { return f.start != nil || f.end != nil }
 
-// Replace returns the bytes [start, end) that the fix replaces, and with what.
-func (f *Fix) Replace(s *State, m Match) (start, end int, text []byte) {
+// Range returns the bytes [start, end) that the fix replaces.
+func (f *Fix) Range(s *State, m Match) (start, end int) {
 	start, end = m.Node.Start(), m.Node.End()
 	if f.start != nil {
 		earlier := followsRule{relation{sub: f.start.rule, stop: f.start.stop}}
@@ -37,7 +37,12 @@ func (f *Fix) Replace(s *State, m Match) (start, end int, text []byte) {
 			end = n.End()
 		}
 	}
-	return start, end, f.Template.Fill(m.Env, m.Node.Tree().Source(), m.Node.Start())
+	return start, end
+}
+
+// Pieces returns what the fix puts in place of its range.
+func (f *Fix) Pieces(m Match) []pattern.Piece {
+	return f.Template.Pieces(m.Env, m.Node.Tree().Source(), m.Node.Start())
 }
 
 // rewrite is one replacement inside the text that a rewriter works on.
@@ -62,8 +67,9 @@ func rewriteNode(s *State, n treesitter.Node, rewriters []*Core, enclosing *patt
 			if !ok {
 				continue
 			}
-			start, end, text := r.Fixes[0].Replace(s, Match{found, env})
-			out = append(out, rewrite{start, end, text})
+			m := Match{found, env}
+			start, end := r.Fixes[0].Range(s, m)
+			out = append(out, rewrite{start, end, r.Fixes[0].Template.Fill(env, tree.Source(), found.Start())})
 			break
 		}
 	}

@@ -1,8 +1,9 @@
 package matcher
 
 import (
-	"regexp/syntax"
 	"strings"
+
+	"github.com/kaiak/kaiak/rules/internal/literal"
 )
 
 // A Need says which texts a file must have for a rule to match anything in it.
@@ -107,11 +108,15 @@ func (r *notRule) need(int) Need   { return Need{} }
 func (r *paramRef) need(int) Need  { return Need{} }
 
 func (r *regexRule) need(int) Need {
-	parsed, err := syntax.Parse(r.re.String(), syntax.Perl)
-	if err != nil {
-		return Need{}
+	var needs []Need
+	for _, clause := range literal.FromRegexp(r.re.String()) {
+		any := make([]Need, len(clause))
+		for i, text := range clause {
+			any[i] = Need{Text: text}
+		}
+		needs = append(needs, oneOf(any))
 	}
-	return regexNeed(parsed.Simplify())
+	return allOf(needs)
 }
 
 func (r *allRule) need(depth int) Need { return allOf(needsOf(r.rules, depth)) }
@@ -174,57 +179,6 @@ func surelyBinds(r rule, bound map[int]bool, depth int) {
 	case *followsRule:
 		surelyBinds(r.sub, bound, depth+1)
 	}
-}
-
-// regexNeed returns the literal text that every match of re has in it.
-func regexNeed(re *syntax.Regexp) Need {
-	switch re.Op {
-	case syntax.OpLiteral:
-		if re.Flags&syntax.FoldCase != 0 {
-			return Need{}
-		}
-		return Need{Text: string(re.Rune)}
-	case syntax.OpCapture, syntax.OpPlus:
-		return regexNeed(re.Sub[0])
-	case syntax.OpRepeat:
-		if re.Min > 0 {
-			return regexNeed(re.Sub[0])
-		}
-	case syntax.OpConcat:
-		needs := make([]Need, len(re.Sub))
-		for i, sub := range re.Sub {
-			needs[i] = regexNeed(sub)
-		}
-		return allOf(needs)
-	case syntax.OpAlternate:
-		needs := make([]Need, len(re.Sub))
-		for i, sub := range re.Sub {
-			needs[i] = regexNeed(sub)
-		}
-		return oneOf(needs)
-	case syntax.OpCharClass:
-		return classNeed(re)
-	}
-	return Need{}
-}
-
-// classNeed spells out a class of few letters, which is how the parser writes
-// alternatives such as a|b.
-func classNeed(re *syntax.Regexp) Need {
-	const few = 4
-	var any []Need
-	for i := 0; i+1 < len(re.Rune); i += 2 {
-		for c := re.Rune[i]; c <= re.Rune[i+1]; c++ {
-			if len(any) == few {
-				return Need{}
-			}
-			any = append(any, Need{Text: string(c)})
-		}
-	}
-	if len(any) == 0 {
-		return Need{}
-	}
-	return oneOf(any)
 }
 
 // String shows n as a formula, for tests and for people.

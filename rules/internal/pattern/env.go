@@ -15,6 +15,7 @@ type Env struct {
 	multi  []nodes
 	text   [][]byte // results of transforms; nil: none
 	labels []treesitter.Node
+	passed []treesitter.Node
 	trail  []change
 }
 
@@ -38,6 +39,7 @@ const (
 	changedMulti
 	changedText
 	addedLabel
+	addedPassed
 )
 
 // NewEnv returns an empty environment for the metavariables of vars.
@@ -54,6 +56,7 @@ func (e *Env) Clone() *Env {
 		multi:  append([]nodes(nil), e.multi...),
 		text:   append([][]byte(nil), e.text...),
 		labels: append([]treesitter.Node(nil), e.labels...),
+		passed: append([]treesitter.Node(nil), e.passed...),
 	}
 }
 
@@ -73,6 +76,8 @@ func (e *Env) Undo(mark int) {
 			e.text[c.slot] = c.text
 		case addedLabel:
 			e.labels = e.labels[:len(e.labels)-1]
+		case addedPassed:
+			e.passed = e.passed[:len(e.passed)-1]
 		}
 	}
 	e.trail = e.trail[:mark]
@@ -112,6 +117,18 @@ func (e *Env) Labels() []treesitter.Node { return e.labels }
 func (e *Env) AddLabel(n treesitter.Node) {
 	e.labels = append(e.labels, n)
 	e.trail = append(e.trail, change{what: addedLabel})
+}
+
+// Passed returns the named nodes that patterns passed over: their strictness
+// lets the code have them though the pattern has not, so that a fix which
+// replaces the match would lose them.
+func (e *Env) Passed() []treesitter.Node { return e.passed }
+
+func (e *Env) pass(n treesitter.Node) {
+	if n.Named() {
+		e.passed = append(e.passed, n)
+		e.trail = append(e.trail, change{what: addedPassed})
+	}
 }
 
 // Bind binds $A to n. It fails when $A is bound to different code.
@@ -211,4 +228,21 @@ func sameNamed(a, b []treesitter.Node) bool {
 		}
 		i, j = i+1, j+1
 	}
+}
+
+// Holds reports whether n is within what some metavariable is bound to.
+func (e *Env) Holds(n treesitter.Node) bool {
+	for _, single := range e.single {
+		if !single.IsZero() && single.Tree() == n.Tree() && single.Start() <= n.Start() && n.End() <= single.End() {
+			return true
+		}
+	}
+	for _, multi := range e.multi {
+		for _, m := range multi.list {
+			if m.Start() <= n.Start() && n.End() <= m.End() {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -83,9 +83,11 @@ func (p *Pattern) matchChildren(goals []goal, cands children, env *Env) bool {
 		}
 		if len(goals) == 0 {
 			for !cands.done() {
-				if !p.strictness.trailing(cands.next()) {
+				n := cands.next()
+				if !p.strictness.trailing(n) {
 					return false
 				}
+				env.pass(n)
 			}
 			return true
 		}
@@ -140,7 +142,11 @@ func bindEllipsis(dots *goal, taken []treesitter.Node, skipped int, env *Env) bo
 	if dots.meta.Kind != MultiCapture {
 		return true
 	}
-	return env.BindMulti(dots.slot, taken[:max(0, len(taken)-skipped)])
+	bound := max(0, len(taken)-skipped)
+	for _, n := range taken[bound:] {
+		env.pass(n)
+	}
+	return env.BindMulti(dots.slot, taken[:bound])
 }
 
 // matchOne finds the candidate for goals[0], passing over what the strictness
@@ -162,10 +168,10 @@ func (p *Pattern) matchOne(goals []goal, cands *children, env *Env) ([]goal, boo
 		case noMatch:
 			return goals, false
 		case skipCandidate:
-			cands.next()
+			env.pass(cands.next())
 			continue
 		case skipBoth:
-			cands.next()
+			env.pass(cands.next())
 			goals = goals[1:]
 		case skipGoal:
 			goals = goals[1:]

@@ -3,7 +3,6 @@ package pattern
 import (
 	"bytes"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/kaiak/kaiak/treesitter"
 )
@@ -75,54 +74,69 @@ func (t *Template) Literal() (string, bool) {
 	return t.fragments[0], len(t.holes) == 0
 }
 
+// A Piece is a part of a filled template: a text, or code of the source that is
+// carried over as it stands.
+type Piece struct {
+	Text       []byte
+	Carried    bool
+	Start, End int // of Carried, in the source
+}
+
 // Fill returns t with what env binds, to be put at offset at of src. What is
 // not bound is left out.
 func (t *Template) Fill(env *Env, src []byte, at int) []byte {
-	out := t.fill(env)
-	if bytes.IndexByte(out, '\n') < 0 {
-		return out
-	}
-	return reindent(out, 0, indentAt(src[:at]))
-}
-
-func (t *Template) fill(env *Env) []byte {
 	var b bytes.Buffer
-	for i, h := range t.holes {
-		b.WriteString(t.fragments[i])
-		b.Write(h.value(env))
+	for _, p := range t.Pieces(env, src, at) {
+		b.Write(p.Text)
 	}
-	b.WriteString(t.fragments[len(t.holes)])
 	return b.Bytes()
 }
 
-func (h *hole) value(env *Env) []byte {
-	if h.text {
-		text, _ := env.Text(h.slot)
-		return reindent(text, 0, h.indent)
-	}
-	var first treesitter.Node
-	if h.multi {
-		list, _ := env.Multi(h.slot)
-		if len(list) == 0 {
-			return nil
+// Pieces is [Template.Fill] in pieces.
+func (t *Template) Pieces(env *Env, src []byte, at int) []Piece {
+	indent := indentAt(src[:at])
+	pieces := make([]Piece, 0, 2*len(t.holes)+1)
+	text := func(s []byte) {
+		if len(s) > 0 {
+			pieces = append(pieces, Piece{Text: reindent(s, 0, indent)})
 		}
-		first = list[0]
-	} else if first = env.Single(h.slot); first.IsZero() {
-		return nil
 	}
-	text, _ := env.Bytes(h.slot, h.multi)
-	if bytes.IndexByte(text, '\n') < 0 {
-		return text
+	for i, h := range t.holes {
+		text([]byte(t.fragments[i]))
+		first, last := h.nodes(env)
+		if first.IsZero() {
+			if h.text {
+				made, _ := env.Text(h.slot)
+				text(reindent(made, 0, h.indent))
+			}
+			continue
+		}
+		start, end := first.Start(), last.End()
+		code := first.Tree().Source()[start:end]
+		p := Piece{Text: code, Carried: true, Start: start, End: end}
+		if bytes.IndexByte(code, '\n') >= 0 {
+			// Two steps, as each only changes what has the indentation to lose.
+			p.Text = reindent(reindent(code, indentAt(first.Tree().Source()[:start]), h.indent), 0, indent)
+			p.Carried = bytes.Equal(p.Text, code)
+		}
+		pieces = append(pieces, p)
 	}
-	return reindent(text, indentAt(first.Tree().Source()[:first.Start()]), h.indent)
+	text([]byte(t.fragments[len(t.holes)]))
+	return pieces
 }
 
-// ValidUTF8 reports whether filling t can only give valid text for valid code.
-func (t *Template) ValidUTF8() bool {
-	for _, f := range t.fragments {
-		if !utf8.ValidString(f) {
-			return false
+// nodes returns the first and the last node that h stands for; none when it is
+// not bound or is the result of a transform.
+func (h *hole) nodes(env *Env) (first, last treesitter.Node) {
+	switch {
+	case h.text:
+	case h.multi:
+		if list, _ := env.Multi(h.slot); len(list) > 0 {
+			return list[0], list[len(list)-1]
 		}
+	default:
+		n := env.Single(h.slot)
+		return n, n
 	}
-	return true
+	return first, last
 }
