@@ -15,14 +15,33 @@ type KonveyorOptions struct {
 
 	// Text returns a file's text, for the code snips; nil leaves them out.
 	Text func(path string) ([]byte, bool)
+
+	// RuleSets are rulesets that were run. They are written even if no
+	// incident is theirs.
+	RuleSets []KonveyorRuleSet
+}
+
+// A KonveyorRuleSet is what the format says of a ruleset besides its incidents.
+type KonveyorRuleSet struct {
+	Name        string
+	Description string
+	Tags        []string
+	Errors      map[string]string // rule id → why it could not be evaluated
+	Unmatched   []string          // rule ids
+	Skipped     []string          // rule ids
 }
 
 // The output's shape, in the analyzer's own order of members.
 type (
 	konveyorOutRuleset struct {
-		Name       string        `yaml:"name"`
-		Violations yaml.MapSlice `yaml:"violations,omitempty"`
-		Insights   yaml.MapSlice `yaml:"insights,omitempty"`
+		Name        string            `yaml:"name"`
+		Description string            `yaml:"description,omitempty"`
+		Tags        []string          `yaml:"tags,omitempty"`
+		Violations  yaml.MapSlice     `yaml:"violations,omitempty"`
+		Insights    yaml.MapSlice     `yaml:"insights,omitempty"`
+		Errors      map[string]string `yaml:"errors,omitempty"`
+		Unmatched   []string          `yaml:"unmatched,omitempty"`
+		Skipped     []string          `yaml:"skipped,omitempty"`
 	}
 	konveyorOutViolation struct {
 		Description string                `yaml:"description"`
@@ -65,7 +84,7 @@ func WriteKonveyor(w io.Writer, list []Incident, opts KonveyorOptions) error {
 	var names []string
 	for i := range list {
 		in := &list[i]
-		name, _ := in.Metadata[metaRuleset].(string)
+		name, _ := in.Metadata[MetaRuleset].(string)
 		name = firstOf(name, opts.Name)
 		set := sets[name]
 		if set == nil {
@@ -75,10 +94,23 @@ func WriteKonveyor(w io.Writer, list []Incident, opts KonveyorOptions) error {
 		}
 		k.addTo(set, in)
 	}
+	described := map[string]KonveyorRuleSet{}
+	for _, rs := range opts.RuleSets {
+		described[rs.Name] = rs
+		if sets[rs.Name] == nil {
+			sets[rs.Name] = &konveyorSet{}
+			names = append(names, rs.Name)
+		}
+	}
 	slices.Sort(names)
 	out := make([]konveyorOutRuleset, 0, len(names))
 	for _, name := range names {
-		out = append(out, konveyorOutRuleset{name, byRule(sets[name].violations), byRule(sets[name].insights)})
+		rs := described[name]
+		out = append(out, konveyorOutRuleset{
+			Name: name, Description: rs.Description, Tags: rs.Tags,
+			Violations: byRule(sets[name].violations), Insights: byRule(sets[name].insights),
+			Errors: rs.Errors, Unmatched: rs.Unmatched, Skipped: rs.Skipped,
+		})
 	}
 	text, err := yaml.MarshalWithOptions(out, yaml.UseLiteralStyleIfMultiline(true), yaml.IndentSequence(false))
 	if err != nil {
@@ -99,7 +131,7 @@ type konveyorWriter struct {
 
 func (k *konveyorWriter) addTo(set *konveyorSet, in *Incident) {
 	into := set.violations
-	if insight, _ := in.Metadata[metaInsight].(bool); insight {
+	if insight, _ := in.Metadata[MetaInsight].(bool); insight {
 		into = set.insights
 	}
 	v := into[in.RuleID]
@@ -121,9 +153,11 @@ func (k *konveyorWriter) addTo(set *konveyorSet, in *Incident) {
 		LineNumber: in.LineNumber,
 		ID:         in.ID,
 	}
-	out.Variables, _ = in.Metadata[metaVars].(map[string]any)
-	out.Dependency, _ = in.Metadata[metaDep].(bool)
-	if k.opts.Root != "" {
+	out.Variables, _ = in.Metadata[MetaVariables].(map[string]any)
+	out.Dependency, _ = in.Metadata[MetaDependency].(bool)
+	if in.FilePath == "" {
+		out.URI = "" // about the project, not a file
+	} else if k.opts.Root != "" {
 		out.URI = fileURI(strings.TrimSuffix(slashed(k.opts.Root), "/") + "/" + in.FilePath)
 	} else if strings.ContainsAny(in.FilePath, "%:") {
 		out.URI = sarifArtifactOf(in.FilePath).URI
