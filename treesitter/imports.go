@@ -32,16 +32,22 @@ func (i Import) Local() string {
 	case i.Name != "":
 		return i.Name
 	}
-	switch i.Stmt.tree.lang.Name {
+	return i.Stmt.tree.lang.ImportName(i.Path)
+}
+
+// ImportName returns the name by which a file refers to a module or package
+// that it imports without naming a member or an alias; "" where it cannot.
+func (l *Language) ImportName(module string) string {
+	switch l.Name {
 	case "go":
-		return goPackageName(i.Path)
+		return goPackageName(module)
 	case "python":
-		first, _, _ := strings.Cut(i.Path, ".")
+		first, _, _ := strings.Cut(module, ".")
 		return first
 	case "javascript", "typescript", "tsx", "c", "cpp", "ruby", "csharp":
 		return ""
 	}
-	return i.Path[strings.LastIndexAny(i.Path, ".:\\")+1:]
+	return module[strings.LastIndexAny(module, ".:\\")+1:]
 }
 
 // goPackageName guesses the name of the package at an import path: the last
