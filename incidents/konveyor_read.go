@@ -15,7 +15,7 @@ const containerSource = "/opt/input/source"
 // insights become incidents; an incident outside the workspace (a decompiled
 // dependency, for instance) is reported and left out. Where the file changed
 // since, an incident's line is found again by its code snip.
-func ReadKonveyor(data []byte, opts Options) *Report {
+func ReadKonveyor(data []byte, opts Options) Report {
 	opts.Prefixes = append(opts.Prefixes[:len(opts.Prefixes):len(opts.Prefixes)], Prefix{From: containerSource})
 	k := &konveyorReader{reader: newReader(opts, Konveyor)}
 	if rest, ok := afterAssignment(data); ok {
@@ -190,16 +190,16 @@ func (k *konveyorReader) readViolation(ruleID string, data []byte, ruleset strin
 			Links:       v.Links,
 		}
 		if ruleset != "" {
-			setMeta(&in, metaRuleset, ruleset)
+			setMeta(&in, MetaRuleset, ruleset)
 		}
 		if insight {
-			setMeta(&in, metaInsight, true)
+			setMeta(&in, MetaInsight, true)
 		}
 		if len(raw.Variables) > 0 {
-			setMeta(&in, metaVars, raw.Variables)
+			setMeta(&in, MetaVariables, raw.Variables)
 		}
 		if raw.Dependency {
-			setMeta(&in, metaDep, true)
+			setMeta(&in, MetaDependency, true)
 		}
 		k.put(&in, &raw)
 		k.add(in)
@@ -238,12 +238,12 @@ func (k *konveyorReader) put(in *Incident, raw *konveyorIncident) {
 		now, found := anchor(l, snip, in.LineNumber)
 		switch {
 		case !found:
-			setMeta(in, metaAnchor, "lost")
+			setMeta(in, MetaAnchor, "lost")
 			if in.LineNumber > l.Lines() {
 				in.Snippet = strings.TrimSpace(was)
 			}
 		case now != in.LineNumber:
-			setMeta(in, metaAnchor, "moved")
+			setMeta(in, MetaAnchor, "moved")
 			if rng != nil {
 				rng.Start.Line += now - in.LineNumber
 				rng.End.Line += now - in.LineNumber

@@ -117,7 +117,7 @@ func (r *reader) place(in *Incident, rng *Range) {
 	}
 	if in.LineNumber > l.Lines() {
 		in.Range = nil
-		setMeta(in, metaStale, true)
+		setMeta(in, MetaStale, true)
 		return
 	}
 	switch {
@@ -136,7 +136,7 @@ func (r *reader) place(in *Incident, rng *Range) {
 }
 
 // finish assigns the ids.
-func (r *reader) finish() *Report {
+func (r *reader) finish() Report {
 	var declaration func(*Incident) string
 	if r.opts.Declaration != nil {
 		declaration = func(in *Incident) string {
@@ -147,20 +147,20 @@ func (r *reader) finish() *Report {
 		}
 	}
 	AssignIDs(r.rep.Incidents, declaration)
-	return &r.rep
+	return r.rep
 }
 
-// Metadata keys that the converters set.
+// The keys of [Incident.Metadata] that the converters set and the writers know.
 const (
-	metaStale    = "stale"     // true: the file no longer has the reported line
-	metaAnchor   = "anchor"    // "moved" or "lost": how an old line was found again
-	metaSubRule  = "sub_rule"  // the whole of a hierarchical SARIF ruleId
-	metaOther    = "locations" // further locations of one result
-	metaRuleset  = "ruleset"   // Konveyor
-	metaInsight  = "insight"   // Konveyor: reported under insights
-	metaVars     = "variables" // Konveyor
-	metaDep      = "is_dependency_incident"
-	metaBaseline = "baseline_state" // SARIF
+	MetaStale      = "stale"     // true: the file no longer has the reported line
+	MetaAnchor     = "anchor"    // "moved" or "lost": how an old line was found again
+	MetaSubRule    = "sub_rule"  // the whole of a hierarchical SARIF ruleId
+	MetaLocations  = "locations" // further locations of one result
+	MetaRuleset    = "ruleset"   // Konveyor
+	MetaInsight    = "insight"   // Konveyor: reported under insights
+	MetaVariables  = "variables" // Konveyor
+	MetaDependency = "is_dependency_incident"
+	MetaBaseline   = "baseline_state" // SARIF
 )
 
 func setMeta(in *Incident, key string, value any) {

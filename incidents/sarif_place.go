@@ -52,7 +52,7 @@ func (s *sarifReader) locate(in *Incident, locations []sarifLocation, where stri
 		}
 	}
 	if others != nil {
-		setMeta(in, metaOther, others)
+		setMeta(in, MetaLocations, others)
 	}
 	if !placed && !slices.ContainsFunc(locations, func(l sarifLocation) bool { return l.Physical != nil }) {
 		s.problem(where, "it has no location in a file")

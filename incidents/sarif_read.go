@@ -13,7 +13,7 @@ import (
 //
 // Results of kind pass, informational and notApplicable, absent ones and
 // suppressed ones are hidden; [Options] can show or hide more.
-func ReadSARIF(data []byte, opts Options) *Report {
+func ReadSARIF(data []byte, opts Options) Report {
 	r := newReader(opts, SARIF)
 	top, whole := members(data)
 	if !whole {
@@ -175,7 +175,7 @@ func (s *sarifReader) result(res *sarifResult, where string) {
 	var bag sarifBag
 	if rule != nil {
 		if in.RuleID != rule.ID && in.RuleID != "" && rule.ID != "" {
-			setMeta(&in, metaSubRule, in.RuleID)
+			setMeta(&in, MetaSubRule, in.RuleID)
 		}
 		if rule.ID != "" {
 			in.RuleID = rule.ID
@@ -199,7 +199,7 @@ func (s *sarifReader) result(res *sarifResult, where string) {
 		in.Description = in.Message
 	}
 	if res.Baseline != "" {
-		setMeta(&in, metaBaseline, res.Baseline)
+		setMeta(&in, MetaBaseline, res.Baseline)
 	}
 	if !s.locate(&in, res.Locations, where) {
 		return
