@@ -5,6 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
+
+	"github.com/kaiak/kaiak/store"
 )
 
 // DefaultMaxFileSize is the contract's limit for the content of one file, in bytes.
@@ -20,6 +23,14 @@ type Options struct {
 	// walked; 0 means DefaultMaxFileSize, negative means no limit. The buffers
 	// of an editor are never refused for their size.
 	MaxFileSize int64
+
+	// Store keeps the journal, the bytes before each change, and the lock. It
+	// stays open until the workspace is closed. Without one the workspace can
+	// only be read.
+	Store *store.Store
+
+	// Now is the clock, time.Now when nil.
+	Now func() time.Time
 }
 
 // A Workspace is one directory tree as its user sees it. It is safe for
@@ -30,6 +41,10 @@ type Workspace struct {
 	tree    *tree  // of real
 	table   *classTable
 	maxSize int64
+	store   *store.Store
+	now     func() time.Time
+	ops     diskOps
+	writing chan struct{} // holds a token while this process writes
 
 	mu      sync.RWMutex // guards buffers, watches and every buffer's fields
 	buffers map[string]*buffer
@@ -64,12 +79,19 @@ func Open(dir string, opts Options) (*Workspace, error) {
 	if opts.MaxFileSize == 0 {
 		opts.MaxFileSize = DefaultMaxFileSize
 	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
 	return &Workspace{
 		given:   given,
 		real:    real,
 		tree:    tree,
 		table:   table,
 		maxSize: opts.MaxFileSize,
+		store:   opts.Store,
+		now:     opts.Now,
+		ops:     rootOps{},
+		writing: make(chan struct{}, 1),
 		buffers: map[string]*buffer{},
 		watches: map[*bufferWatch]struct{}{},
 	}, nil

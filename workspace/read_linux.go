@@ -8,8 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const openNonblock = unix.O_NONBLOCK
-
 // hasOpenat2 says whether the kernel (5.6) and its filters let openat2 through.
 var hasOpenat2 = sync.OnceValue(func() bool {
 	fd, err := unix.Openat2(unix.AT_FDCWD, "/", &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
