@@ -1,0 +1,428 @@
+package konveyor
+
+import (
+	"context"
+	"errors"
+	"path"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kaiak/kaiak/incidents"
+	"github.com/kaiak/kaiak/rules/internal/literal"
+	"github.com/kaiak/kaiak/rules/konveyor/deps"
+	"github.com/kaiak/kaiak/rules/konveyor/javaref"
+	"github.com/kaiak/kaiak/rules/konveyor/langref"
+	"github.com/kaiak/kaiak/treesitter"
+	"github.com/kaiak/kaiak/workspace"
+)
+
+// A hit is one place that a leaf matched in a file.
+type hit struct {
+	line  int            // 1-based, as the analyzer reports it; 0: the whole file
+	place *place         // where it really is; nil: the whole file
+	vars  map[string]any // of the message
+	text  string         // the source line that the analyzer shows, trimmed
+}
+
+// A place is a range of a file.
+type place struct {
+	span    incidents.Span
+	rng     incidents.Range
+	snippet string
+}
+
+// scan is one pass over the files.
+type scan struct {
+	ctx   context.Context
+	plan  *plan
+	files Files
+	paths []string
+
+	mu      sync.Mutex
+	hits    []map[int][]hit // by leaf, by index of the file; guarded by mu
+	notes   []incidents.Problem
+	java    map[int]*javaFile
+	depText map[string][]byte // build files, by path
+
+	project *javaref.Project
+	limit   int
+}
+
+// A javaFile is a Java file that some condition may match in.
+type javaFile struct {
+	file   *javaref.File
+	leaves []*leaf
+	lines  *workspace.Mapper
+	text   []byte
+}
+
+// newScan lists the files.
+func newScan(ctx context.Context, p *plan, files Files, limit int) (*scan, error) {
+	paths, left, err := files.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &scan{ctx: ctx, plan: p, files: files, paths: paths, notes: left, limit: limit,
+		java: map[int]*javaFile{}, depText: map[string][]byte{}, project: javaref.NewProject()}
+	s.hits = make([]map[int][]hit, len(p.leaves))
+	for i := range s.hits {
+		s.hits[i] = map[int][]hit{}
+	}
+	return s, nil
+}
+
+// run evaluates every leaf over every file.
+func (s *scan) run(workers int) error {
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	each := func(n int, work func(w *worker, i int)) error {
+		g, ctx := errgroup.WithContext(s.ctx)
+		next := make(chan int)
+		g.Go(func() error {
+			defer close(next)
+			for i := range n {
+				select {
+				case next <- i:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			return nil
+		})
+		for range workers {
+			g.Go(func() error {
+				w := &worker{scan: s, memo: map[*pathPattern]bool{}}
+				for i := range next {
+					if ctx.Err() != nil {
+						return ctx.Err()
+					}
+					work(w, i)
+				}
+				return nil
+			})
+		}
+		return g.Wait()
+	}
+	if err := each(len(s.paths), (*worker).file); err != nil {
+		return err
+	}
+	order := make([]int, 0, len(s.java))
+	for i := range s.java {
+		order = append(order, i)
+	}
+	slices.Sort(order)
+	if err := each(len(order), func(w *worker, i int) { w.javaQueries(order[i]) }); err != nil {
+		return err
+	}
+	s.dependencies()
+	slices.SortFunc(s.notes, func(a, b incidents.Problem) int { return strings.Compare(a.Source+a.Reason, b.Source+b.Reason) })
+	return s.ctx.Err()
+}
+
+// A worker evaluates leaves, one file at a time.
+type worker struct {
+	*scan
+	memo  map[*pathPattern]bool // of the current path
+	found literal.Found
+	index int
+	path  string
+	text  []byte
+	lines *workspace.Mapper
+	local map[int]bool // leaves that matched in the current file
+}
+
+func (w *worker) note(format string, reason string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.notes = append(w.notes, incidents.Problem{Source: w.path, Where: format, Reason: reason})
+}
+
+// put keeps the hits of a leaf in the current file.
+func (w *worker) put(l *leaf, hits []hit) {
+	if len(hits) == 0 {
+		return
+	}
+	w.local[l.id] = true
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hits[l.id][w.index] = hits
+}
+
+// open reports whether the scope of a leaf lets it look at the current file.
+func (w *worker) open(l *leaf) bool {
+	return len(l.within) == 0 || slices.ContainsFunc(l.within, func(source *leaf) bool { return w.local[source.id] })
+}
+
+// file evaluates all leaves on one file.
+func (w *worker) file(index int) {
+	w.index, w.path = index, w.paths[index]
+	w.text, w.lines = nil, nil
+	w.local = map[int]bool{}
+	clear(w.memo)
+	for _, l := range w.plan.names {
+		if l.wants(w.path, w.memo) && l.name.match(w.path) {
+			w.put(l, []hit{{}})
+		}
+	}
+	var leaves []*leaf
+	for _, l := range w.plan.contents {
+		if l.wants(w.path, w.memo) {
+			leaves = append(leaves, l)
+		}
+	}
+	for _, l := range w.plan.xml {
+		if l.wantsXML(w.path, w.memo) {
+			leaves = append(leaves, l)
+		}
+	}
+	ext := path.Ext(w.path)
+	if ext == ".json" {
+		leaves = append(leaves, w.plan.json...)
+	}
+	language := langref.ForPath(w.path)
+	leaves = append(leaves, w.plan.lang[language]...)
+	isJava := ext == ".java" && len(w.plan.java) > 0
+	isBuild := len(w.plan.deps) > 0 && deps.IsBuildFile(w.path)
+	if len(leaves) == 0 && !isJava && !isBuild || isBinaryName(w.path) {
+		return
+	}
+	text, err := readText(w.files, w.path)
+	if errors.Is(err, errBinary) {
+		return
+	}
+	if err != nil {
+		w.note("the file", "cannot be read, no rule looked at it: "+err.Error())
+		return
+	}
+	w.text = text
+	w.found = w.plan.literals.Scan(text, w.found)
+	if isBuild {
+		w.mu.Lock()
+		w.depText[w.path] = text
+		w.mu.Unlock()
+	}
+	if isJava {
+		w.javaFile()
+	}
+	w.evaluate(leaves, language)
+}
+
+// evaluate runs the leaves that the file's literals let match, sources of
+// scopes first.
+func (w *worker) evaluate(leaves []*leaf, language string) {
+	slices.SortFunc(leaves, func(a, b *leaf) int { return a.id - b.id })
+	doc := xmlFile{w: w}
+	var source *langref.File
+	for _, l := range leaves {
+		if !l.need.Met(w.found) || !w.open(l) {
+			continue
+		}
+		switch {
+		case l.text != nil:
+			w.content(l)
+		case l.lang != nil:
+			if source == nil {
+				source = w.langFile(language)
+			}
+			if source != nil {
+				w.put(l, w.langHits(source, l))
+			}
+		case l.xpath != nil:
+			if _, ok := l.spec.(*JSON); ok {
+				w.put(l, w.jsonHits(l))
+			} else {
+				w.put(l, doc.hits(l))
+			}
+		}
+	}
+}
+
+func (w *worker) mapper() *workspace.Mapper {
+	if w.lines == nil {
+		w.lines = workspace.NewMapper(w.text, workspace.UTF16)
+	}
+	return w.lines
+}
+
+// maxLine bounds the part of a source line that is kept, in bytes.
+const maxLine = 4096
+
+// lineText returns a 1-based line, trimmed and bounded.
+func lineText(lines *workspace.Mapper, text []byte, line int) string {
+	if line < 1 || line > lines.Lines() {
+		return ""
+	}
+	start, end := lines.Line(line - 1)
+	return strings.TrimSpace(string(text[start:min(end, start+maxLine)]))
+}
+
+// placed returns the hit of a span; its line is that of the span's start.
+func placed(lines *workspace.Mapper, text []byte, start, end int, vars map[string]any) hit {
+	from, to := lines.Position(start), lines.Position(end)
+	return hit{
+		line: from.Line + 1,
+		text: lineText(lines, text, from.Line+1),
+		vars: vars,
+		place: &place{
+			span:    incidents.Span{Start: start, End: end},
+			rng:     incidents.Range{Start: incidents.Position(from), End: incidents.Position(to)},
+			snippet: strings.TrimSpace(string(text[start:min(end, start+512)])),
+		},
+	}
+}
+
+// content evaluates builtin.filecontent.
+func (w *worker) content(l *leaf) {
+	var hits []hit
+	lines := map[int]int{} // line → matches
+	err := l.text.find(w.text, func(start, end int) bool {
+		h := placed(w.mapper(), w.text, start, end, map[string]any{"matchingText": string(w.text[start:min(end, start+maxLine)])})
+		lines[h.line]++
+		// Matches on one line differ in the matching text alone.
+		if lines[h.line] <= 20 {
+			hits = append(hits, h)
+		}
+		return w.limit <= 0 || len(lines) <= w.limit
+	})
+	if err != nil {
+		w.note("pattern "+l.spec.(*FileContent).Pattern, "the search was given up after "+backtrackLimit.String()+"; matches behind that point are missing")
+	}
+	w.put(l, hits)
+}
+
+// declared finds the names of types that a Java file declares, roughly.
+var (
+	javaPackage = regexp.MustCompile(`(?m)^\s*package\s+([\w.]+)\s*;`)
+	javaType    = regexp.MustCompile(`\b(?:class|interface|enum|record)\s+([A-Za-z_$][\w$]*)`)
+)
+
+// javaFile parses a file that some condition may match in, and remembers what
+// the others declare.
+func (w *worker) javaFile() {
+	var leaves []*leaf
+	for _, l := range w.plan.java {
+		if l.need.Met(w.found) && l.wants(w.path, w.memo) {
+			leaves = append(leaves, l)
+		}
+	}
+	if len(leaves) == 0 {
+		w.declare()
+		return
+	}
+	f := w.extract(w.path, w.text)
+	if f == nil {
+		return
+	}
+	w.project.Add(f)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.java[w.index] = &javaFile{file: f, leaves: leaves, text: w.text}
+}
+
+func (w *worker) declare() {
+	pkg := ""
+	if m := javaPackage.FindSubmatch(w.text); m != nil {
+		pkg = string(m[1]) + "."
+	}
+	var names []string
+	for _, m := range javaType.FindAllSubmatch(w.text, 64) {
+		names = append(names, pkg+string(m[1]))
+	}
+	if len(names) == 0 {
+		return
+	}
+	file, text := w.path, w.text
+	w.project.Declare(names, func() *javaref.File { return w.extract(file, text) })
+}
+
+// extract parses Java; nil when that fails.
+func (s *scan) extract(file string, text []byte) *javaref.File {
+	tree, err := treesitter.Parse(s.ctx, treesitter.Lookup("java"), text)
+	if err != nil {
+		return nil
+	}
+	return javaref.Extract(file, tree)
+}
+
+// javaQueries evaluates the Java conditions on one file.
+func (w *worker) javaQueries(index int) {
+	f := w.java[index]
+	w.index, w.path, w.text, w.lines = index, w.paths[index], f.text, nil
+	w.local = map[int]bool{}
+	for _, l := range f.leaves {
+		var hits []hit
+		for _, m := range w.project.Find(f.file, l.java) {
+			hits = append(hits, placed(w.mapper(), w.text, m.Span.Start, m.Span.End, map[string]any{
+				"file": w.files.URI(w.path), "kind": m.Kind, "name": m.Name, "package": f.file.Package,
+			}))
+			if w.limit > 0 && len(hits) > w.limit {
+				break
+			}
+		}
+		w.put(l, hits)
+	}
+}
+
+// langFile parses the current file for the conditions of other languages.
+func (w *worker) langFile(language string) *langref.File {
+	tree, err := treesitter.Parse(w.ctx, langref.Grammar(language, w.path), w.text)
+	if err != nil {
+		return nil
+	}
+	return langref.Extract(language, tree)
+}
+
+func (w *worker) langHits(f *langref.File, l *leaf) []hit {
+	var hits []hit
+	for _, m := range f.Find(l.lang) {
+		hits = append(hits, placed(w.mapper(), w.text, m.Start, m.End, map[string]any{"file": w.files.URI(w.path)}))
+		if w.limit > 0 && len(hits) > w.limit {
+			break
+		}
+	}
+	return hits
+}
+
+// dependencies evaluates the dependency conditions on the build files.
+func (s *scan) dependencies() {
+	if len(s.plan.deps) == 0 {
+		return
+	}
+	index := map[string]int{}
+	for i, p := range s.paths {
+		index[p] = i
+	}
+	list, problems := deps.Resolve(s.depText)
+	s.notes = append(s.notes, problems...)
+	lines := map[string]*workspace.Mapper{}
+	for _, l := range s.plan.deps {
+		spec := l.spec.(*Dependency)
+		var name *regexp.Regexp
+		if spec.NameRegex != "" {
+			name = regexp.MustCompile(spec.NameRegex)
+		}
+		named := map[string]bool{}
+		for _, d := range list {
+			exact := spec.Name != "" && d.Name == spec.Name
+			if d.Language != spec.Language || !exact && (name == nil || !name.MatchString(d.Name)) ||
+				exact && named[d.Manifest] || !inBounds(d.Version, spec.Lowerbound, spec.Upperbound) {
+				continue
+			}
+			named[d.Manifest] = named[d.Manifest] || exact // the analyzer takes the first of a name
+			m := lines[d.Manifest]
+			if m == nil {
+				m = workspace.NewMapper(s.depText[d.Manifest], workspace.UTF16)
+				lines[d.Manifest] = m
+			}
+			i := index[d.Manifest]
+			s.hits[l.id][i] = append(s.hits[l.id][i], placed(m, s.depText[d.Manifest], d.Start, d.End,
+				map[string]any{"name": d.Name, "version": d.Version, "type": d.Type}))
+		}
+	}
+}
