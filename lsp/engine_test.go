@@ -192,7 +192,7 @@ func (c *testClient) Actions(ctx context.Context, uri string, span incidents.Spa
 	found, _ := c.Incidents(ctx, uri)
 	var out []kaiak.Action
 	for _, in := range append(found.List, given...) {
-		if in.Span.End < span.Start || in.Span.Start > span.End || (in.Source != "" && in.Source != "kaiak" && in.Source != "lint") {
+		if in.Span.End < span.Start || in.Span.Start > span.End || in.Source != "" && in.Source != "lint" {
 			continue
 		}
 		out = append(out, kaiak.Action{

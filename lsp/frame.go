@@ -31,7 +31,7 @@ const (
 )
 
 // maxRequest is the contract's limit of one kaiak/* request.
-var maxRequest = int64(10 << 20)
+var maxRequest = int64(kaiak.LimitRequestBytes.Value)
 
 // A fault is why a frame or a message in it cannot be dispatched.
 type fault struct {
