@@ -20,7 +20,7 @@ const (
 )
 
 // converters reads each format; a format without one here cannot be read.
-var converters = map[Format]func([]byte, Options) Report{
+var converters = map[Format]func([]byte, Options) *Report{
 	SARIF:        ReadSARIF,
 	Konveyor:     ReadKonveyor,
 	GolangciLint: ReadGolangciLint,
@@ -28,14 +28,16 @@ var converters = map[Format]func([]byte, Options) Report{
 	Native:       ReadNative,
 }
 
-// Read reads an analysis file by the converter for its content. An error means
-// that the format is not known: nothing was read.
-func Read(data []byte, opts Options) (Report, error) {
+// Read reads an analysis file by the converter for its content; the name only
+// appears in problems. An error means that the format is not known: nothing
+// was read.
+func Read(name string, data []byte, opts Options) (*Report, error) {
+	opts.Name = name
 	data = decodeText(data)
 	format, ok := Detect(data)
 	if !ok {
-		return Report{}, fmt.Errorf("%s is no analysis output that can be read: "+
-			"SARIF 2.1.0, Konveyor (output.yaml, JSON or the static report's output.js), golangci-lint JSON, ESLint JSON or the output of `kaiak check --format json` is expected", firstOf(opts.Name, "the input"))
+		return nil, fmt.Errorf("%s is no analysis output that can be read: "+
+			"SARIF 2.1.0, Konveyor (output.yaml, JSON or the static report's output.js), golangci-lint JSON, ESLint JSON or the output of `kaiak check --format json` is expected", name)
 	}
 	return converters[format](data, opts), nil
 }

@@ -37,7 +37,7 @@ type eslintEdit struct {
 // ReadESLint reads the report of ESLint's json formatter, which has the fixes
 // that its SARIF formatter leaves out. A file's "source" stands in where the
 // workspace has no text.
-func ReadESLint(data []byte, opts Options) Report {
+func ReadESLint(data []byte, opts Options) *Report {
 	r := newReader(opts, ESLint)
 	list, whole := elements(data)
 	if !whole {

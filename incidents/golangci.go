@@ -30,7 +30,7 @@ type golangciIssue struct {
 
 // ReadGolangciLint reads golangci-lint's JSON report. The rule is the code that
 // the text starts with ("SA1019: …"), else the linter's name.
-func ReadGolangciLint(data []byte, opts Options) Report {
+func ReadGolangciLint(data []byte, opts Options) *Report {
 	r := newReader(opts, GolangciLint)
 	top, whole := members(data)
 	if !whole {

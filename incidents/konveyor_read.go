@@ -15,7 +15,7 @@ const containerSource = "/opt/input/source"
 // insights become incidents; an incident outside the workspace (a decompiled
 // dependency, for instance) is reported and left out. Where the file changed
 // since, an incident's line is found again by its code snip.
-func ReadKonveyor(data []byte, opts Options) Report {
+func ReadKonveyor(data []byte, opts Options) *Report {
 	opts.Prefixes = append(opts.Prefixes[:len(opts.Prefixes):len(opts.Prefixes)], Prefix{From: containerSource})
 	k := &konveyorReader{reader: newReader(opts, Konveyor)}
 	if rest, ok := afterAssignment(data); ok {

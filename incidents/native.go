@@ -8,7 +8,7 @@ import (
 
 // ReadNative reads incidents with the contract's field names: an array, as
 // `kaiak check --format json` writes it, or an object whose "incidents" is one.
-func ReadNative(data []byte, opts Options) Report {
+func ReadNative(data []byte, opts Options) *Report {
 	r := newReader(opts, Native)
 	prefix := ""
 	if firstByte(data) == '{' {

@@ -136,7 +136,7 @@ func (r *reader) place(in *Incident, rng *Range) {
 }
 
 // finish assigns the ids.
-func (r *reader) finish() Report {
+func (r *reader) finish() *Report {
 	var declaration func(*Incident) string
 	if r.opts.Declaration != nil {
 		declaration = func(in *Incident) string {
@@ -147,7 +147,7 @@ func (r *reader) finish() Report {
 		}
 	}
 	AssignIDs(r.rep.Incidents, declaration)
-	return r.rep
+	return &r.rep
 }
 
 // The keys of [Incident.Metadata] that the converters set and the writers know.

@@ -31,8 +31,7 @@ func TestReadGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			opts, input := openArchive(ar)
-			opts.Name = "input"
-			rep, err := Read(input, opts)
+			rep, err := Read("input", input, opts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +89,7 @@ func openArchive(ar *txtar.Archive) (Options, []byte) {
 	return opts, input
 }
 
-func renderReport(rep Report) string {
+func renderReport(rep *Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "format %s, hidden %d\n", rep.Format, rep.Hidden)
 	for _, in := range rep.Incidents {
@@ -134,7 +133,7 @@ func sortedKeys(m map[string]any) []string {
 }
 
 // checkInvariants checks what holds for every report, whatever was read.
-func checkInvariants(t *testing.T, rep Report, opts Options) {
+func checkInvariants(t *testing.T, rep *Report, opts Options) {
 	t.Helper()
 	seen := map[string]bool{}
 	for i, in := range rep.Incidents {
@@ -198,7 +197,7 @@ func TestDetect(t *testing.T) {
 			t.Errorf("Detect(%q) = %q, %v; want %q", text, got, ok, want)
 		}
 	}
-	if _, err := Read([]byte("hello"), Options{Name: "notes.txt"}); err == nil || !strings.Contains(err.Error(), "notes.txt") {
+	if _, err := Read("notes.txt", []byte("hello"), Options{}); err == nil || !strings.Contains(err.Error(), "notes.txt") {
 		t.Errorf("Read of an unknown format: %v; want an error that names the file", err)
 	}
 }
@@ -219,7 +218,7 @@ func TestReadOtherEncodings(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"bom": []byte("\ufeff" + sarif), "utf-16le": wide(false), "utf-16be": wide(true),
 	} {
-		rep, err := Read(data, Options{Name: name})
+		rep, err := Read(name, data, Options{})
 		if err != nil || len(rep.Incidents) != 1 || rep.Incidents[0].Message != "grün" {
 			t.Errorf("%s: %+v, %v", name, rep, err)
 		}

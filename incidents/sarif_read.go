@@ -13,7 +13,7 @@ import (
 //
 // Results of kind pass, informational and notApplicable, absent ones and
 // suppressed ones are hidden; [Options] can show or hide more.
-func ReadSARIF(data []byte, opts Options) Report {
+func ReadSARIF(data []byte, opts Options) *Report {
 	r := newReader(opts, SARIF)
 	top, whole := members(data)
 	if !whole {

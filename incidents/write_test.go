@@ -47,7 +47,7 @@ func TestWrittenIncidentsAreReadBack(t *testing.T) {
 		if err := tt.write(&b); err != nil {
 			t.Fatalf("%s: %v", tt.format, err)
 		}
-		rep, err := Read(b.Bytes(), Options{Name: "written", Root: "/home/dev/shop", Text: text})
+		rep, err := Read("written", b.Bytes(), Options{Root: "/home/dev/shop", Text: text})
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", tt.format, err, &b)
 		}
