@@ -48,6 +48,7 @@ SECRET=1
 function Add() {}
 -- .gitignore --
 ignored/
+node_modules/
 -- ignored/a.go --
 package ignored // Add
 `
