@@ -13,12 +13,13 @@ var errParentDied = errors.New("the client's process has ended")
 
 // watchParent ends the connection when the process pid is gone. A process that
 // is not there to begin with is not watched: the client may live in another
-// container, where its number means nothing here.
-func (s *server) watchParent(pid int) {
+// container, where its number means nothing here. It reports whether it began
+// to watch.
+func (s *server) watchParent(pid int) bool {
 	if _, twice := s.parents.LoadOrStore(pid, struct{}{}); twice || !processAlive(pid) {
-		return
+		return false
 	}
-	s.conn.spawn(func(ctx context.Context) {
+	return s.conn.spawn(func(ctx context.Context) {
 		tick := time.NewTicker(parentInterval)
 		defer tick.Stop()
 		for {
