@@ -89,18 +89,17 @@ func (p *plan) journal() *journalSet {
 // file may be changed and is what the set was made for, and that the outcome is
 // what was proposed. It changes nothing. modes are for files that are created
 // with another mode than the usual one. The caller closes the plan.
-func (w *Workspace) makePlan(set Set, undoes string, modes map[string]fs.FileMode) (p *plan, err error) {
+func (w *Workspace) makePlan(set Set, undoes string, modes map[string]fs.FileMode) (_ *plan, err error) {
 	if set.ID == "" {
 		return nil, &SetError{set.ID, "has no id"}
 	}
 	if len(set.Changes) == 0 {
 		return nil, &SetError{set.ID, "changes nothing"}
 	}
-	p = &plan{id: set.ID, undoes: undoes, dirs: map[string]*os.Root{}}
+	p := &plan{id: set.ID, undoes: undoes, dirs: map[string]*os.Root{}}
 	defer func() {
 		if err != nil {
 			p.close()
-			p = nil
 		}
 	}()
 	seen := map[string]string{}
@@ -108,16 +107,16 @@ func (w *Workspace) makePlan(set Set, undoes string, modes map[string]fs.FileMod
 	for _, c := range set.Changes {
 		s, err := w.makeStep(set.ID, c)
 		if err != nil {
-			return p, err
+			return nil, err
 		}
 		if undoes == "" && s.kind == CreateFile { // what an undo brings back may be anything
 			if err := CheckEditable(s.path, s.text); err != nil {
-				return p, err
+				return nil, err
 			}
 		}
 		folded := foldName(s.path)
 		if other, twice := seen[folded]; twice {
-			return p, &SetError{set.ID, fmt.Sprintf("changes %s twice (%s)", s.path, other)}
+			return nil, &SetError{set.ID, fmt.Sprintf("changes %s twice (%s)", s.path, other)}
 		}
 		seen[folded] = s.path
 		if mode := modes[s.path]; mode != 0 {
@@ -125,7 +124,7 @@ func (w *Workspace) makePlan(set Set, undoes string, modes map[string]fs.FileMod
 		}
 		conflict, err := w.checkStep(p, s, c)
 		if err != nil {
-			return p, err
+			return nil, err
 		}
 		if conflict != nil {
 			conflicts = append(conflicts, *conflict)
@@ -133,7 +132,7 @@ func (w *Workspace) makePlan(set Set, undoes string, modes map[string]fs.FileMod
 		p.steps = append(p.steps, s)
 	}
 	if len(conflicts) > 0 {
-		return p, &ConflictError{set.ID, conflicts}
+		return nil, &ConflictError{set.ID, conflicts}
 	}
 	return p, nil
 }

@@ -94,8 +94,8 @@ func (w *Workspace) recoverSet(ctx context.Context, rec store.Record, opts Apply
 
 // planFromJournal makes the plan of a set as it was carried out. What its
 // folders are now is looked up again.
-func (w *Workspace) planFromJournal(ctx context.Context, rec store.Record, set *journalSet) (p *plan, err error) {
-	p = &plan{id: rec.ID, undoes: rec.ParentID, dirs: map[string]*os.Root{}, made: set.Dirs}
+func (w *Workspace) planFromJournal(ctx context.Context, rec store.Record, set *journalSet) (_ *plan, err error) {
+	p := &plan{id: rec.ID, undoes: rec.ParentID, dirs: map[string]*os.Root{}, made: set.Dirs}
 	defer func() {
 		if err != nil {
 			p.close()
