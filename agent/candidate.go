@@ -23,6 +23,7 @@ type Candidate struct {
 	IncidentIDs []string           `json:"incident_ids"`
 	Engine      EngineName         `json:"engine"`
 	RuleIDs     []string           `json:"rule_ids"`
+	Category    Category           `json:"category"`    // of the widest rule in it
 	Description string             `json:"description"` // one line, what will change
 	Changes     []workspace.Change `json:"changes"`
 	Hunks       []rules.Hunk       `json:"hunks"`

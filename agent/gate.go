@@ -72,7 +72,7 @@ func (f *Fixer) Inspect(ctx context.Context, ws *workspace.Workspace, d Draft) (
 
 // candidate makes the candidate of a draft that passed.
 func (f *Fixer) candidate(d Draft, overlays []overlay, checks map[string]Check) Candidate {
-	c := Candidate{Engine: d.Engine, RuleIDs: slices.Clone(d.RuleIDs), Description: d.Description, Hunks: d.Hunks}
+	c := Candidate{Engine: d.Engine, Category: cmp.Or(d.Category, Local), RuleIDs: slices.Clone(d.RuleIDs), Description: d.Description, Hunks: d.Hunks}
 	for _, in := range d.Incidents {
 		c.IncidentIDs = append(c.IncidentIDs, in.ID)
 	}
@@ -98,7 +98,7 @@ func (f *Fixer) candidate(d Draft, overlays []overlay, checks map[string]Check) 
 		ids = []string{""}
 	}
 	for i, id := range ids {
-		p, ev := score(inputs{d.Engine, id, cmp.Or(d.Category, Local), len(overlays), d.Repairs}, checks, f.opts.Outcomes)
+		p, ev := score(inputs{d.Engine, id, c.Category, len(overlays), d.Repairs}, checks, f.opts.Outcomes)
 		if i == 0 || p < c.Confidence {
 			c.Confidence, c.Evidence = p, ev
 		}

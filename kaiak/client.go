@@ -3,13 +3,14 @@ package kaiak
 import (
 	"context"
 	"encoding/json"
-
-	"github.com/kaiak/kaiak/workspace"
+	"errors"
+	"slices"
+	"sync"
 )
 
 // ClientInfo says who connects.
 type ClientInfo struct {
-	Name    string // for the log and for lock owners
+	Name    string // for the log, the audit log and for lock owners
 	Version string
 	// Interactive: the client renders kaiak/stream/user_interaction itself and
 	// answers by kaiak/interaction/respond. Otherwise it is asked through
@@ -24,50 +25,145 @@ type Client struct {
 	service *Service
 	front   Front
 	info    ClientInfo
+
+	asking  sync.Mutex // held while a question is on the client's screen
+	opening sync.Mutex // held while the editor's own session is looked up or made
+
+	mu       sync.Mutex // guards what follows
+	settings settings
+	folders  []*space // in the order in which they were opened
+	sessions map[string]*session
+	docs     map[string]*document // by path as the client names it
+	own      map[*space]*session  // for what the editor does without naming a session
+	closed   bool
 }
 
 // Connect registers a front. Events of the sessions that this client creates
 // or resumes go to front until [Client.Close].
 func (s *Service) Connect(front Front, info ClientInfo) *Client {
-	return &Client{service: s, front: front, info: info}
+	if info.Name == "" {
+		info.Name = "client"
+	}
+	c := &Client{service: s, front: front, info: info, settings: settings{}, sessions: map[string]*session{}, docs: map[string]*document{}, own: map[*space]*session{}}
+	s.mu.Lock()
+	s.clients[c] = struct{}{}
+	s.mu.Unlock()
+	return c
 }
 
-// Close ends the connection: its documents are no longer open, its requests
-// are cancelled, what it was asked stays pending in the store. It waits for
-// the goroutines that work for this client.
-func (c *Client) Close() {}
+// Close ends the connection: its documents are no longer open, requests that
+// nobody else listens to are interrupted and can be resumed, what it was asked
+// stays pending. It waits for the goroutines that work for this client.
+func (c *Client) Close() {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return
+	}
+	c.closed = true
+	sessions, folders, docs := c.sessions, c.folders, c.docs
+	c.sessions, c.folders, c.docs = map[string]*session{}, nil, map[string]*document{}
+	c.mu.Unlock()
 
-// Call runs one operation by the name of its method ("kaiak/session/create" or
-// an alias). The result marshals to the contract's JSON. Every error is an
-// [*Error]. Calls may run concurrently; ctx cancels this one.
-func (c *Client) Call(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	return nil, Errorf(MethodNotFound, "there is no method %q", method)
+	c.service.mu.Lock()
+	delete(c.service.clients, c)
+	c.service.mu.Unlock()
+	for _, s := range sessions {
+		s.detach(c)
+		s.mu.Lock()
+		alone := len(s.clients) == 0
+		s.mu.Unlock()
+		for _, r := range s.active() {
+			if alone || r.client == c {
+				r.cancel(errClosing)
+				<-r.done
+			}
+		}
+	}
+	for _, d := range docs {
+		d.close()
+	}
+	for _, sp := range folders {
+		sp.dropLayer(c)
+		c.service.releaseSpace(sp)
+	}
 }
 
 // SetFolders opens and closes workspace folders, given as absolute directories
 // or file URIs. A folder that cannot be opened is reported, the others are opened.
-func (c *Client) SetFolders(ctx context.Context, added, removed []string) error { return nil }
+func (c *Client) SetFolders(ctx context.Context, added, removed []string) error {
+	var errs []error
+	for _, dir := range removed {
+		real, err := realDirectory(dir)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		c.mu.Lock()
+		i := slices.IndexFunc(c.folders, func(sp *space) bool { return sp.ws.RealDir() == real })
+		var sp *space
+		if i >= 0 {
+			sp = c.folders[i]
+			c.folders = slices.Delete(c.folders, i, i+1)
+		}
+		c.mu.Unlock()
+		if sp != nil {
+			sp.dropLayer(c)
+			c.service.releaseSpace(sp)
+		}
+	}
+	for _, dir := range added {
+		sp, err := c.service.openSpace(ctx, dir, c)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		c.mu.Lock()
+		double := c.closed || slices.Contains(c.folders, sp)
+		if !double {
+			c.folders = append(c.folders, sp)
+		}
+		given := c.settings
+		c.mu.Unlock()
+		if double {
+			c.service.releaseSpace(sp)
+			continue
+		}
+		errs = append(errs, sp.setLayer(ctx, c, given))
+		sp.watch()
+	}
+	return errors.Join(errs...)
+}
 
 // Configure replaces the settings that this client gave (initializationOptions,
 // workspace/configuration). A key that does not exist or has the wrong type is
 // a -32014 that names it, and nothing changes.
-func (c *Client) Configure(ctx context.Context, settings json.RawMessage) error { return nil }
+func (c *Client) Configure(ctx context.Context, raw json.RawMessage) error {
+	given, err := parseSettings(raw, "settings")
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.settings = given
+	folders := slices.Clone(c.folders)
+	c.mu.Unlock()
+	var errs []error
+	for _, sp := range folders {
+		errs = append(errs, sp.setLayer(ctx, c, given))
+		sp.announceAll()
+	}
+	return errors.Join(errs...)
+}
 
-// DidOpen says that a document is open in the client: from now on its buffer
-// is the truth. uri is a file URI or an absolute path. Documents outside of
-// every folder, and other schemes, are accepted and have no incidents.
-func (c *Client) DidOpen(uri, languageID string, version int32, text string) error { return nil }
+// given returns the client's settings.
+func (c *Client) given() settings {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.settings
+}
 
-// DidChange applies edits one after another, each in bytes against the buffer
-// as the edit before it left it.
-func (c *Client) DidChange(uri string, version int32, edits []workspace.Edit) error { return nil }
-
-// DidSave says that the client wrote the document to disk; text is its content
-// where the client sends it.
-func (c *Client) DidSave(uri string, text *string) error { return nil }
-
-// DidClose says that the document is no longer open.
-func (c *Client) DidClose(uri string) error { return nil }
-
-// Document returns the open document's present content.
-func (c *Client) Document(uri string) (*workspace.File, bool) { return nil, false }
+func (c *Client) folderSpaces() []*space {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.folders)
+}
