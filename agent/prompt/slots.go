@@ -48,7 +48,7 @@ func fit(entries []string, tokens int) (text string, dropped int) {
 
 // clip bounds a text of one entry.
 func clip(s string, most int) string {
-	s = strings.TrimSpace(s)
+	s = strings.TrimRight(s, " \t\r\n")
 	if len(s) > most {
 		return strings.ToValidUTF8(s[:most], "") + " …"
 	}
