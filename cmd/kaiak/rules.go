@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kaiak/kaiak/rules"
+	"github.com/kaiak/kaiak/rules/check"
+)
+
+func newRules() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "rules",
+		Short: "List, lint and test rules",
+	}
+	cmd.AddCommand(newRulesList(), newRulesLint())
+	return cmd
+}
+
+func newRulesList() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list [SOURCE…]",
+		Short: "List rules (default: the built-in packs)",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			out := cmd.OutOrStdout()
+			if len(args) == 0 {
+				packs, err := rules.Packs()
+				if err != nil {
+					return err
+				}
+				for _, p := range packs {
+					fmt.Fprintf(out, "%s:%s  %s\n    %s\n", rules.Builtin, p.ID, p.Title, p.Description)
+					args = append(args, rules.Builtin+":"+p.ID)
+				}
+				fmt.Fprintln(out)
+			}
+			set, problems, err := rules.Load(cmd.Context(), args, rules.LoadOptions{})
+			if err != nil {
+				return err
+			}
+			for _, p := range problems {
+				fmt.Fprintln(cmd.ErrOrStderr(), "kaiak: problem:", p)
+			}
+			for _, r := range set.Rules() {
+				fix := "finds"
+				if r.Fixable() {
+					fix = "fixes"
+				}
+				fmt.Fprintf(out, "%-40s %-12s %s\n", r.ID, r.Language, fix)
+			}
+			return nil
+		},
+	}
+}
+
+func newRulesLint() *cobra.Command {
+	return &cobra.Command{
+		Use:   "lint SOURCE…",
+		Short: "Say what is wrong with rules, one line each",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cwd, err := os.Getwd()
+			if err != nil {
+				return err
+			}
+			problems, n, err := check.Lint(cmd.Context(), args, cwd)
+			if err != nil {
+				return err
+			}
+			for _, p := range problems {
+				fmt.Fprintln(cmd.OutOrStdout(), p)
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "kaiak: %s can run, %s\n", count(n, "rule"), count(len(problems), "problem"))
+			if len(problems) > 0 {
+				return exitError{code: foundSome}
+			}
+			return nil
+		},
+	}
+}
