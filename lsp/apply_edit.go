@@ -1,10 +1,10 @@
 package lsp
 
 import (
-	"bytes"
 	"context"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"go.lsp.dev/protocol"
 
@@ -27,16 +27,16 @@ func (f front) EditBuffer(ctx context.Context, name string, version int32, text 
 }
 
 // find returns the open document with this name (URI, absolute path, or path
-// relative to one of the folders), version and text.
+// relative to its workspace), version and text.
 func (f front) find(name string, version int32, text []byte) *document {
-	names := []string{name}
-	if !filepath.IsAbs(name) {
-		for _, dir := range f.folders.list() {
-			names = append(names, path.Join(filepath.ToSlash(dir), name))
-		}
+	if doc := f.docs.get(name); doc != nil && doc.is(version, text) {
+		return doc
 	}
-	for _, n := range names {
-		if doc := f.docs.get(n); doc != nil && doc.version == version && bytes.Equal(doc.text, text) {
+	if path.IsAbs(filepath.ToSlash(name)) {
+		return nil
+	}
+	for _, doc := range f.docs.all() {
+		if strings.HasSuffix(filepath.ToSlash(documentKey(doc.uri)), "/"+name) && doc.is(version, text) {
 			return doc
 		}
 	}

@@ -25,6 +25,11 @@ const maxConcurrent = 64
 // maxPending is how many requests of one connection may be unanswered.
 const maxPending = 1024
 
+// maxNotes is how many notifications of the client may wait for their turn;
+// beyond it the connection is not read. They never wait for anything but the
+// processor, so it always goes on.
+const maxNotes = 1024
+
 // A handler carries out one message. For a notification the result is dropped.
 // Notifications are handled one after another in the order of the wire, and no
 // later message begins before they return, so they must not wait for anything;
@@ -68,7 +73,8 @@ type conn struct {
 	ctx   context.Context // of everything the connection does
 	end   context.CancelCauseFunc
 	group sync.WaitGroup // goroutines begun by [conn.spawn], and the writer
-	slots chan struct{}
+	slots chan struct{}  // one per request that runs
+	notes chan struct{}  // one per notification that waits or runs
 
 	held []heldFrame // notifications that wait for the initialize answer; guarded by mu
 
@@ -101,7 +107,11 @@ type reply struct {
 	err    error
 }
 
-type delivery struct{ body []byte }
+// A delivery is a message for jrpc2.
+type delivery struct {
+	body []byte
+	note bool
+}
 
 // An arrival is one frame, or what is wrong with it.
 type arrival struct {
@@ -128,6 +138,7 @@ func newConn(ctx context.Context, s stream, log *slog.Logger, handle handler) *c
 		out:      newOutbox(s.out),
 		handle:   handle,
 		slots:    make(chan struct{}, maxConcurrent),
+		notes:    make(chan struct{}, maxNotes),
 		inflight: map[string]*pending{},
 		replies:  map[string]chan reply{},
 		opened:   make(chan struct{}),
@@ -342,7 +353,9 @@ func (c *conn) invoke(ctx context.Context, req *jrpc2.Request) (result any, err 
 		in.params = json.RawMessage(req.ParamString())
 	}
 	ctx = c.ctx
-	if in.call {
+	if !in.call {
+		defer func() { <-c.notes }()
+	} else {
 		key := idKey(json.RawMessage(req.ID()))
 		c.mu.Lock()
 		p := c.inflight[key]

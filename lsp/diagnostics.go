@@ -15,9 +15,10 @@ import (
 	"github.com/kaiak/kaiak/workspace"
 )
 
-// A publisher pushes the diagnostics of documents whose incidents may have
-// changed. Work that a newer version makes useless is cancelled at once;
-// nothing waits for the user to pause.
+// A publisher keeps a client's diagnostics of open documents up to date. Work
+// that a newer version makes useless is cancelled at once; nothing waits for
+// the user to pause. A client that pulls asks for itself, and is told when
+// there is news.
 type publisher struct {
 	server *server
 
@@ -34,31 +35,39 @@ func (p *publisher) init(s *server) {
 	p.published = map[string]bool{}
 }
 
-// changed says that a document of the client is not what it was. A client that
-// pulls asks for itself.
+// changed says that a document has a new version.
 func (p *publisher) changed(name string) {
 	if !p.server.caps.pull {
 		p.push(name)
-		return
 	}
-	p.clear(name) // what was pushed while the document was closed is pulled now
 }
 
 // news says that the service knows something new about a document that may not
 // have changed at all.
 func (p *publisher) news(name string) {
-	if p.server.caps.pull && p.server.docs.get(name) != nil {
+	if p.server.caps.pull {
 		p.server.pulls.ask()
-		return
+	} else if p.server.docs.get(name) != nil {
+		p.push(name)
 	}
-	p.push(name)
 }
 
-// closed drops what is in work for a document. What is known about the file on
-// disk is published again.
+// closed takes back what was published about a document.
 func (p *publisher) closed(name string) {
-	p.push(name)
+	key := documentKey(name)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if old := p.running[key]; old != nil {
+		old.cancel()
+		delete(p.running, key)
+	}
+	if p.published[key] {
+		p.send(key, &document{uri: name}, noDiagnostics)
+	}
 }
+
+// noDiagnostics is the empty list, which JSON must write as [].
+var noDiagnostics = []protocol.Diagnostic{}
 
 // push computes and publishes the diagnostics of a document.
 func (p *publisher) push(name string) {
@@ -90,6 +99,9 @@ func (p *publisher) publish(ctx context.Context, name, key string, job *publicat
 		return
 	}
 	doc := s.docs.get(name)
+	if doc == nil || found.Version != doc.version {
+		return // the change that made it so has announced itself
+	}
 	list := s.lspDiagnostics(doc, found)
 
 	p.mu.Lock()
@@ -98,100 +110,73 @@ func (p *publisher) publish(ctx context.Context, name, key string, job *publicat
 		return // a newer version is in work
 	}
 	delete(p.running, key)
-	if doc != nil && found.Version != doc.version {
-		return // the change that made it so has announced itself
-	}
-	if doc == nil && len(list) == 0 && !p.published[key] {
-		return
-	}
-	p.send(name, key, doc, list)
+	p.send(key, doc, list)
 }
 
 // send publishes a list; mu must be held, so that the order on the wire is that
-// of the versions.
-func (p *publisher) send(name, key string, doc *document, list []protocol.Diagnostic) {
-	params := &protocol.PublishDiagnosticsParams{URI: uri.URI(name), Diagnostics: list}
-	if doc != nil {
-		params.URI = uri.URI(doc.uri)
-		if p.server.caps.diagVersion {
-			params.Version = protocol.NewOptional(doc.version)
-		}
+// of the versions. A document without a version is closed.
+func (p *publisher) send(key string, doc *document, list []protocol.Diagnostic) {
+	params := &protocol.PublishDiagnosticsParams{URI: uri.URI(doc.uri), Diagnostics: list}
+	if p.server.caps.diagVersion && doc.version != 0 {
+		params.Version = protocol.NewOptional(doc.version)
 	}
 	p.published[key] = len(list) > 0
 	p.server.conn.notify("diagnostics "+key, "textDocument/publishDiagnostics", params)
 }
 
-// clear takes back what was pushed about a document.
-func (p *publisher) clear(name string) {
-	key := documentKey(name)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if old := p.running[key]; old != nil {
-		old.cancel()
-		delete(p.running, key)
-	}
-	if p.published[key] {
-		p.send(name, key, p.server.docs.get(name), noDiagnostics)
-	}
-}
-
-// noDiagnostics is the empty list, which JSON must write as [].
-var noDiagnostics = []protocol.Diagnostic{}
-
 // documentDiagnostic answers a pull. It waits for the version that the client
 // sees; the client cancels it when that is no longer of use.
 func (s *server) documentDiagnostic(ctx context.Context, p *protocol.DocumentDiagnosticParams) (protocol.DocumentDiagnosticReport, error) {
 	name := string(p.TextDocument.URI)
-	found, err := s.client.Incidents(ctx, name)
-	if err != nil {
-		return nil, err
+	for {
+		doc := s.docs.get(name)
+		if doc == nil { // nothing is known about what is not open
+			return fullReport(kaiak.Incidents{}, noDiagnostics), nil
+		}
+		found, err := s.client.Incidents(ctx, doc.uri)
+		if err != nil {
+			return nil, err
+		}
+		if found.Version != doc.version {
+			if err := context.Cause(ctx); err != nil {
+				return nil, err
+			}
+			continue // it changed between the two
+		}
+		if p.PreviousResultID != nil && found.ResultID != "" && *p.PreviousResultID == found.ResultID {
+			return &protocol.RelatedUnchangedDocumentDiagnosticReport{
+				UnchangedDocumentDiagnosticReport: protocol.UnchangedDocumentDiagnosticReport{
+					Kind: "unchanged", ResultID: found.ResultID,
+				},
+			}, nil
+		}
+		return fullReport(found, s.lspDiagnostics(doc, found)), nil
 	}
-	if p.PreviousResultID != nil && found.ResultID != "" && *p.PreviousResultID == found.ResultID {
-		return &protocol.RelatedUnchangedDocumentDiagnosticReport{
-			UnchangedDocumentDiagnosticReport: protocol.UnchangedDocumentDiagnosticReport{
-				Kind: "unchanged", ResultID: found.ResultID,
-			},
-		}, nil
-	}
-	report := protocol.FullDocumentDiagnosticReport{
-		Kind:  "full",
-		Items: s.lspDiagnostics(s.docs.get(name), found),
-	}
+}
+
+func fullReport(found kaiak.Incidents, list []protocol.Diagnostic) *protocol.RelatedFullDocumentDiagnosticReport {
+	report := protocol.FullDocumentDiagnosticReport{Kind: "full", Items: list}
 	if found.ResultID != "" {
 		report.ResultID = &found.ResultID
 	}
-	return &protocol.RelatedFullDocumentDiagnosticReport{FullDocumentDiagnosticReport: report}, nil
+	return &protocol.RelatedFullDocumentDiagnosticReport{FullDocumentDiagnosticReport: report}
 }
 
-// lspDiagnostics writes incidents as diagnostics of doc, nil when it is not
-// open. Incidents are in UTF-16; where doc is known, the client's units are used.
+// lspDiagnostics writes the incidents of a document, which are in UTF-16, as
+// diagnostics in the client's units.
 func (s *server) lspDiagnostics(doc *document, found kaiak.Incidents) []protocol.Diagnostic {
 	list := make([]protocol.Diagnostic, 0, len(found.List))
-	convert := func(r incidents.Range) protocol.Range {
-		return protocol.Range{Start: lspPosition(workspace.Position(r.Start)), End: lspPosition(clampLine(r.End))}
-	}
-	if doc != nil {
-		from, to := doc.mapper(workspace.UTF16), doc.mapper(s.caps.encoding)
-		convert = func(r incidents.Range) protocol.Range {
-			return lspRange(to, from.Offset(workspace.Position(r.Start)), from.Offset(workspace.Position(r.End)))
-		}
-	}
+	from, to := doc.mapper(workspace.UTF16), doc.mapper(s.caps.encoding)
 	for _, in := range found.List {
-		list = append(list, s.lspDiagnostic(in, convert))
+		d := incidents.ToDiagnostic(in)
+		list = append(list, s.lspDiagnostic(d, lspRange(to, from.Offset(d.Range.Start), from.Offset(d.Range.End))))
 	}
 	return list
 }
 
-// clampLine keeps an end-of-line column within what LSP's unsigned 31 bits hold.
-func clampLine(p workspace.Position) workspace.Position {
-	p.Character = min(p.Character, 1<<31-1)
-	return p
-}
-
-func (s *server) lspDiagnostic(in incidents.Incident, convert func(incidents.Range) protocol.Range) protocol.Diagnostic {
-	d := incidents.ToDiagnostic(in)
+func (s *server) lspDiagnostic(d incidents.Diagnostic, r protocol.Range) protocol.Diagnostic {
 	out := protocol.Diagnostic{
-		Range:    convert(d.Range),
+		Range:    r,
 		Severity: protocol.DiagnosticSeverity(d.Severity),
 		Source:   protocol.NewOptional("kaiak"),
 		Message:  protocol.String(d.Message),
@@ -224,9 +209,7 @@ var errNotUnderstood = errors.New("the diagnostics cannot be read as incidents")
 // incidents of doc.
 func (s *server) givenIncidents(doc *document, list []protocol.Diagnostic) ([]incidents.Incident, error) {
 	from, to := doc.mapper(s.caps.encoding), doc.mapper(workspace.UTF16)
-	convert := func(p protocol.Position) incidents.Position {
-		return incidents.Position(to.Position(from.Offset(position(p))))
-	}
+	convert := func(p protocol.Position) incidents.Position { return to.Position(from.Offset(position(p))) }
 	plain := make([]incidents.Diagnostic, 0, len(list))
 	for _, d := range list {
 		source, _ := d.Source.Get()

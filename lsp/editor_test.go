@@ -80,6 +80,11 @@ func TestDiagnostics(t *testing.T) {
 		ed.Edit("a.txt", workspace.Edit{Start: 0, End: 4, New: "old 𝄞"}, workspace.Edit{Start: 4, End: 6, New: "\n\n"}, workspace.Edit{Start: 6, End: 9, New: "old old"})
 		ed.Await(fakeeditor.HasText("a.txt", "old 𝄞\n\nold old\r\n"), fakeeditor.HasDiagnostics("a.txt", 3))
 		ed.CloseFile("a.txt")
+		if !profile.Pulls {
+			ed.Await(fakeeditor.Condition("what was pushed is taken back", func(s *fakeeditor.State) bool {
+				return len(s.Diagnostics["a.txt"].List) == 0
+			}))
+		}
 	})
 }
 

@@ -23,6 +23,13 @@ func (w *wire) Recv() ([]byte, error) {
 		if len(c.queue) > 0 {
 			next := c.queue[0]
 			c.queue = c.queue[1:]
+			if next.note {
+				select {
+				case c.notes <- struct{}{}:
+				case <-c.ctx.Done():
+					return nil, io.EOF
+				}
+			}
 			return next.body, nil
 		}
 		select {
@@ -77,7 +84,7 @@ func (c *conn) admit(body []byte) {
 	if dispatch, bad := c.admitOne(env, body, len(body)); bad != nil {
 		c.refuse(bad)
 	} else if dispatch {
-		c.queue = append(c.queue, delivery{known(env, body)})
+		c.queue = append(c.queue, delivery{known(env, body), !env.request()})
 	}
 }
 
@@ -105,12 +112,12 @@ func (c *conn) admitBatch(body []byte) {
 		case dispatch && env.request():
 			calls = append(calls, known(env, part))
 		case dispatch:
-			c.queue = append(c.queue, delivery{known(env, part)})
+			c.queue = append(c.queue, delivery{known(env, part), true})
 		}
 	}
 	if len(calls) > 0 {
 		joined := append([]byte{'['}, bytes.Join(calls, []byte{','})...)
-		c.queue = append(c.queue, delivery{append(joined, ']')})
+		c.queue = append(c.queue, delivery{append(joined, ']'), false})
 	}
 }
 
