@@ -8,8 +8,8 @@ import (
 )
 
 // A pathPattern is a pattern of paths as filePattern, builtin.file and
-// filepaths have it: a plain name or path, a regular expression, or, where that
-// does not compile, a glob.
+// filepaths have it: a plain name, path or folder, a regular expression, or,
+// where that does not compile, a glob.
 type pathPattern struct {
 	plain string
 	re    *regexp.Regexp
@@ -20,7 +20,7 @@ type pathPattern struct {
 // matches nothing, which the linter says.
 func compilePath(pattern string) *pathPattern {
 	if !strings.ContainsAny(pattern, `\^$*+?()[]{}|`) {
-		return &pathPattern{plain: strings.TrimPrefix(pattern, "./")}
+		return &pathPattern{plain: strings.Trim(strings.TrimPrefix(pattern, "./"), "/")}
 	}
 	if re, err := regexp.Compile(pattern); err == nil {
 		return &pathPattern{re: re}
@@ -40,7 +40,8 @@ func (p *pathPattern) match(rel string) bool {
 		inPath, _ := path.Match(p.glob, rel)
 		return inBase || inPath
 	}
-	return p.plain == base || p.plain == rel || strings.Contains(p.plain, "/") && strings.HasSuffix("/"+rel, "/"+strings.TrimPrefix(p.plain, "/"))
+	return p.plain == base || p.plain == rel || strings.HasPrefix(rel, p.plain+"/") ||
+		strings.Contains(p.plain, "/") && strings.HasSuffix(rel, "/"+p.plain)
 }
 
 // pathPatterns compiles each pattern once.

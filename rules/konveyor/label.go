@@ -85,10 +85,10 @@ func ParseSelector(expr string) (Selector, error) {
 	return Selector{e}, nil
 }
 
-// SelectorFor returns the selector that the names of technologies stand for:
-// rules of any of the targets, from any of the sources. A rule that says
-// `konveyor.io/source` without a value fits every source. Without sources and
-// targets everything is selected.
+// SelectorFor returns the selector that the names of technologies stand for, as
+// Konveyor's own command has it: rules of any of the targets that are also of
+// any of the sources (without sources: that have a source at all), and the rules
+// for discovery. Without sources and targets everything is selected.
 func SelectorFor(sources, targets []string) (Selector, error) {
 	target, err := anyOf(TargetLabel, targets)
 	if err != nil {
@@ -98,17 +98,18 @@ func SelectorFor(sources, targets []string) (Selector, error) {
 	if err != nil {
 		return Selector{}, err
 	}
+	var chosen boolExpr
 	switch {
 	case source == nil && target == nil:
 		return Selector{}, nil
-	case source == nil:
-		return Selector{target}, nil
 	case target == nil:
-		return Selector{source}, nil
+		chosen = source
+	case source == nil:
+		chosen = andExpr{target, label{key: SourceLabel}}
+	default:
+		chosen = andExpr{target, source}
 	}
-	// Discovery rules and rules that have no source serve every migration to
-	// the target.
-	return Selector{andExpr{target, orExpr{source, notExpr{label{key: SourceLabel}}}}}, nil
+	return Selector{orExpr{chosen, label{key: "discovery"}}}, nil
 }
 
 func anyOf(key string, values []string) (boolExpr, error) {

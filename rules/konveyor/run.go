@@ -159,13 +159,13 @@ func (r *runner) tag(result *RuleSetResult, tags []string) {
 // insight reports where a tag comes from.
 func (r *runner) insight(result *RuleSetResult, rule *Rule, v *Violation, tags []string) {
 	v.Effort, v.Category = nil, ""
-	for i := range v.Incidents {
-		in := &v.Incidents[i]
-		in.Effort, in.Category, in.Severity = 0, "", incidents.Info
-		in.Metadata[incidents.MetaInsight] = true
-	}
 	for _, t := range tags {
 		v.Labels = append(slices.Clip(v.Labels), "tag="+t)
+	}
+	for i := range v.Incidents {
+		in := &v.Incidents[i]
+		in.Effort, in.Category, in.Severity, in.Labels = 0, "", incidents.Info, v.Labels
+		in.Metadata[incidents.MetaInsight] = true
 	}
 	merge(result.Insights, rule.ID, v)
 }

@@ -149,10 +149,12 @@ func (s *search) add(span Span, kind, name string) {
 
 // addRef adds a reference, described by what encloses it.
 func (s *search) addRef(r *ref, span Span) {
-	if r.member >= 0 {
-		d := &s.f.decls[r.member]
-		s.add(span, d.kindName(s.f), d.name)
-		return
+	for _, i := range [...]int{r.member, r.decl} {
+		if i >= 0 {
+			d := &s.f.decls[i]
+			s.add(span, d.kindName(s.f), d.name)
+			return
+		}
 	}
 	if r.owner >= 0 {
 		d := &s.f.decls[s.f.types[r.owner].decl]
