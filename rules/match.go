@@ -10,12 +10,35 @@ type Match struct {
 	Rule     *Rule
 	Incident incidents.Incident // with its identity, range and span set
 	Fixes    []Fix              // alternatives, the rule's first choice first; empty: the rule only finds
+	Labels   []Label            // further code that the rule points at, in the order of the text
 }
 
-// A Fix is one alternative fix of a match, in edits against the text that was checked.
+// A Fix is one alternative fix of a match, in edits against the text that was
+// checked. The edits of one fix do not overlap; code that the fix carries over
+// as it stands is between them, so that fixes may nest.
 type Fix struct {
 	Title string // "" when the rule gives none
 	Edits []workspace.Edit
+
+	span    incidents.Span   // what the fix replaces as a whole
+	claims  []incidents.Span // span without the code that is carried over; no two fixes may claim the same
+	refusal *Refusal         // why it is not to be applied, known when it was made
+}
+
+// LabelStyle says what a [Label] is to the match.
+type LabelStyle string
+
+// The styles of labels, as rules have them.
+const (
+	PrimaryLabel   LabelStyle = "primary"
+	SecondaryLabel LabelStyle = "secondary"
+)
+
+// A Label points at code that explains a match.
+type Label struct {
+	Style   LabelStyle
+	Message string // "" for none
+	Span    incidents.Span
 }
 
 // A Rewrite is what rules propose for some incidents: hunks that do not

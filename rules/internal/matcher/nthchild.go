@@ -26,30 +26,32 @@ func (r *nthChildRule) match(s *State, n treesitter.Node, env *pattern.Env) (tre
 	position, count := 0, 0
 	for c := range parent.NamedChildren() {
 		if !s.step() {
-			return n, false
+			break
 		}
 		if r.of != nil {
+			// What a sibling binds is its own.
 			found, ok := r.of.match(s, c, env)
+			env.Undo(mark)
 			if !ok {
 				continue
 			}
 			c = found
 		}
 		count++
-		if c == n && (position == 0 || r.reverse) {
+		if c == n {
 			position = count
 		}
 	}
-	if position != 0 {
-		if r.reverse {
-			position = count - position + 1
-		}
-		if r.at(position) {
-			return n, true
-		}
+	if position != 0 && r.reverse {
+		position = count - position + 1
 	}
-	env.Undo(mark)
-	return n, false
+	if position == 0 || !r.at(position) {
+		return n, false
+	}
+	if r.of != nil {
+		r.of.match(s, n, env)
+	}
+	return n, true
 }
 
 func (r *nthChildRule) at(position int) bool {

@@ -32,6 +32,15 @@ func (p *Pattern) match(g *goal, n treesitter.Node, env *Env) outcome {
 	return noMatch
 }
 
+// skipsComment says that n is a comment which the strictness lets the code have
+// where the pattern has g. A comment in the pattern has to be there.
+func (p *Pattern) skipsComment(g *goal, n treesitter.Node) bool {
+	if p.strictness == CST || p.strictness == AST || !n.Named() || g.comment {
+		return false
+	}
+	return p.lang.IsComment(n.KindID())
+}
+
 func bindMeta(g *goal, n treesitter.Node, env *Env) bool {
 	switch g.meta.Kind {
 	case Capture:
@@ -125,7 +134,7 @@ func (p *Pattern) matchEllipsis(goals []goal, cands *children, env *Env) (rest [
 	}
 	for {
 		mark := env.Mark()
-		if p.match(&goals[0], cands.peek(), env) == matched {
+		if !p.skipsComment(&goals[0], cands.peek()) && p.match(&goals[0], cands.peek(), env) == matched {
 			return goals, bindEllipsis(dots, taken, skipped, env), true
 		}
 		env.Undo(mark)
@@ -161,6 +170,10 @@ func (p *Pattern) matchOne(goals []goal, cands *children, env *Env) ([]goal, boo
 				goals = goals[1:]
 			}
 			return goals, true
+		}
+		if p.skipsComment(&goals[0], cands.peek()) {
+			env.pass(cands.next())
+			continue
 		}
 		switch p.match(&goals[0], cands.peek(), env) {
 		case matched:

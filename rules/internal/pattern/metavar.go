@@ -69,9 +69,9 @@ func isFirst(r rune) bool     { return r == '_' || 'A' <= r && r <= 'Z' }
 func isNameRune(r rune) bool  { return isFirst(r) || '0' <= r && r <= '9' }
 func notNameRune(r rune) bool { return !isNameRune(r) }
 
-// preprocess writes expando for every $ of src that begins a metavariable, so
+// Preprocess writes expando for every $ of src that begins a metavariable, so
 // that a grammar which has no $ in its identifiers parses it as one.
-func preprocess(src string, expando rune) string {
+func Preprocess(src string, expando rune) string {
 	if expando == '$' {
 		return src
 	}

@@ -35,6 +35,7 @@ type goal struct {
 	named    bool
 	text     []byte // of a leaf
 	leaf     bool
+	comment  bool
 	children []goal
 }
 
@@ -61,7 +62,15 @@ func Compile(src string, lang *treesitter.Language, strictness Strictness, vars 
 		n = n.FirstChild()
 	}
 	p := &Pattern{lang: lang, rootKind: anyKind, strictness: strictness, hasError: tree.Root().HasError()}
-	p.root = convert(n, lang.Expando, vars)
+	return p.from(n, src, vars)
+}
+
+// from sets the root of p.
+func (p *Pattern) from(n treesitter.Node, src string, vars *Vars) (*Pattern, error) {
+	p.root = convert(n, p.lang.Expando, vars)
+	if p.root.ellipsis() {
+		return nil, fmt.Errorf("pattern %q is nothing but $$$: write $VAR, or the code around it", src)
+	}
 	return p, nil
 }
 
@@ -79,8 +88,7 @@ func CompileContext(code, selector string, lang *treesitter.Language, strictness
 	for n := range tree.Root().Descendants() {
 		if n.KindID() == kind {
 			p := &Pattern{lang: lang, rootKind: int(kind), strictness: strictness, hasError: n.HasError()}
-			p.root = convert(n, lang.Expando, vars)
-			return p, nil
+			return p.from(n, code, vars)
 		}
 	}
 	return nil, fmt.Errorf("selector %q is nowhere in the context %q", selector, code)
@@ -93,7 +101,7 @@ func parse(src string, lang *treesitter.Language) (*treesitter.Tree, error) {
 	if lang == nil {
 		return nil, errors.New("pattern has no language")
 	}
-	return treesitter.Parse(context.Background(), lang, []byte(preprocess(src, lang.Expando)))
+	return treesitter.Parse(context.Background(), lang, []byte(Preprocess(src, lang.Expando)))
 }
 
 // single reports whether n has one child that counts: grammars such as Go's put
@@ -119,9 +127,9 @@ func convert(n treesitter.Node, expando rune, vars *Vars) goal {
 		return g
 	}
 	if n.FirstChild().IsZero() {
-		return goal{kind: n.KindID(), named: n.Named(), text: n.Bytes(), leaf: true}
+		return goal{kind: n.KindID(), named: n.Named(), text: n.Bytes(), leaf: true, comment: isComment(n)}
 	}
-	g := goal{kind: n.KindID(), named: n.Named()}
+	g := goal{kind: n.KindID(), named: n.Named(), comment: isComment(n)}
 	for c := range n.Children() {
 		if !c.Missing() {
 			g.children = append(g.children, convert(c, expando, vars))
@@ -130,13 +138,19 @@ func convert(n treesitter.Node, expando rune, vars *Vars) goal {
 	return g
 }
 
+func isComment(n treesitter.Node) bool {
+	return n.Named() && n.Tree().Language().IsComment(n.KindID())
+}
+
 // Kind returns the kind of node that p can match, and false when it can match
 // nodes of more than one kind.
 func (p *Pattern) Kind() (uint16, bool) {
 	switch {
+	case p.strictness == TextOnly:
+		return 0, false
 	case p.rootKind != anyKind:
 		return uint16(p.rootKind), true
-	case p.root.meta.Kind != NoMeta, p.root.kind == errorKind, p.strictness == TextOnly:
+	case p.root.meta.Kind != NoMeta, p.root.kind == errorKind && !p.root.leaf:
 		return 0, false
 	}
 	return p.root.kind, true

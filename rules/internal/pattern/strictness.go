@@ -11,7 +11,7 @@ type Strictness uint8
 
 // The levels of strictness, with the names that rules use.
 const (
-	Smart     Strictness = iota // tokens that only the code has, and anything after the pattern's last node
+	Smart     Strictness = iota // tokens and comments that only the code has, and anything after the pattern's last node
 	CST                         // none
 	AST                         // all tokens
 	Relaxed                     // all tokens and comments
@@ -56,13 +56,13 @@ func (s Strictness) terminal(g *goal, n treesitter.Node) outcome {
 	switch s {
 	case CST:
 	case Smart:
-		dropCandidate = !n.Named()
+		dropCandidate = negligible(n)
 	case AST:
 		dropGoal, dropCandidate = !g.named, !n.Named()
 	case Relaxed:
 		dropGoal, dropCandidate = !g.named, negligible(n)
 	case Signature:
-		if sameKind {
+		if sameKind && !negligible(n) {
 			return matched
 		}
 		dropGoal, dropCandidate = !g.named, negligible(n)
@@ -70,7 +70,7 @@ func (s Strictness) terminal(g *goal, n treesitter.Node) outcome {
 		if bytes.Equal(g.text, n.Bytes()) {
 			return matched
 		}
-		dropCandidate = !n.Named()
+		dropCandidate = negligible(n)
 	}
 	switch {
 	case dropGoal && dropCandidate:
@@ -85,7 +85,7 @@ func (s Strictness) terminal(g *goal, n treesitter.Node) outcome {
 
 // negligible says that n is a token or a comment.
 func negligible(n treesitter.Node) bool {
-	return !n.Named() || n.Tree().Language().IsComment(n.KindID())
+	return !n.Named() || isComment(n)
 }
 
 // trailing says that n may follow the pattern's last node.

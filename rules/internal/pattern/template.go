@@ -26,26 +26,27 @@ type hole struct {
 // results of transforms. A $ that begins no metavariable stands for itself.
 func ParseTemplate(src string, vars *Vars, transformed func(name string) bool) *Template {
 	t := &Template{}
-	rest, at := src, 0
-	for {
-		i := strings.IndexByte(rest[at:], '$')
+	from := 0 // where the fragment begins
+	for at := 0; ; {
+		i := strings.IndexByte(src[at:], '$')
 		if i < 0 {
 			break
 		}
 		i += at
-		name, multi, size := cutMeta(rest[i:])
+		name, multi, size := cutMeta(src[i:])
 		if name == "" {
 			at = i + 1
 			continue
 		}
-		h := hole{name: name, multi: multi, indent: indentAt([]byte(rest[:i]))}
+		h := hole{name: name, multi: multi, indent: indentAt([]byte(src[:i]))}
 		h.slot = vars.Slot(name)
 		h.text = !multi && transformed != nil && transformed(name)
-		t.fragments = append(t.fragments, rest[:i])
+		t.fragments = append(t.fragments, src[from:i])
 		t.holes = append(t.holes, h)
-		rest, at = rest[i+size:], 0
+		from = i + size
+		at = from
 	}
-	t.fragments = append(t.fragments, rest)
+	t.fragments = append(t.fragments, src[from:])
 	return t
 }
 

@@ -1,0 +1,200 @@
+package rules
+
+import (
+	"context"
+	"errors"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kaiak/kaiak/incidents"
+	"github.com/kaiak/kaiak/treesitter"
+	"github.com/kaiak/kaiak/workspace"
+)
+
+// ScanOptions tune [Set.Scan].
+type ScanOptions struct {
+	Under   []string // files and folders to scan, relative to the root; empty: all
+	All     bool     // what git ignores, too
+	Workers int      // how many files at a time; 0: as many as there are processors
+}
+
+// A FileResult is what a scan has to say about one file.
+type FileResult struct {
+	Path    string
+	Matches []Match
+	Skipped *workspace.PathError // not nil: the file was not looked at, and why
+	Err     error                // the file could not be checked, or not completely
+}
+
+// Scan checks the files of a workspace that any rule looks at, several at a
+// time, and calls fn for each file that has matches, was skipped or could not
+// be checked: one after the other, in the order of the walk, whatever the
+// number of workers. It ends with the first error of fn or ctx; a file that
+// cannot be checked does not end it.
+func (s *Set) Scan(ctx context.Context, ws *workspace.Workspace, opts ScanOptions, fn func(FileResult) error) error {
+	workers := opts.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	// Each job carries the channel on which its result is awaited in order; the
+	// capacity of the queue bounds how far the workers run ahead.
+	type job struct {
+		entry workspace.Entry
+		done  chan FileResult
+	}
+	const ahead = 256
+	jobs := make(chan job)
+	queue := make(chan job, ahead)
+	group.Go(func() error {
+		defer close(jobs)
+		defer close(queue)
+		return ws.Walk(ctx, workspace.WalkOptions{Under: opts.Under, All: opts.All}, func(e workspace.Entry) error {
+			if !s.Applies(e.Path) {
+				return nil
+			}
+			j := job{e, make(chan FileResult, 1)}
+			select {
+			case queue <- j:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			if e.Skipped != nil {
+				j.done <- FileResult{Path: e.Path, Skipped: e.Skipped}
+				return nil
+			}
+			select {
+			case jobs <- j:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			return nil
+		})
+	})
+	for range workers {
+		group.Go(func() error {
+			for j := range jobs {
+				j.done <- s.scanFile(ctx, ws, j.entry.Path)
+			}
+			return nil
+		})
+	}
+	group.Go(func() error {
+		for j := range queue {
+			var r FileResult
+			select {
+			case r = <-j.done:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			if len(r.Matches) == 0 && r.Skipped == nil && r.Err == nil {
+				continue
+			}
+			if err := fn(r); err != nil {
+				return err
+			}
+		}
+		return ctx.Err()
+	})
+	return group.Wait()
+}
+
+func (s *Set) scanFile(ctx context.Context, ws *workspace.Workspace, path string) FileResult {
+	file, err := ws.ReadText(path)
+	if err != nil {
+		var skipped *workspace.PathError
+		if errors.As(err, &skipped) {
+			return FileResult{Path: path, Skipped: skipped}
+		}
+		return FileResult{Path: path, Err: err}
+	}
+	matches, err := s.Check(ctx, file, nil)
+	return FileResult{Path: path, Matches: matches, Err: err}
+}
+
+// Match returns the matches of the rules that can fix an incident, in the
+// incident's own place, with the incident's id: so that what another tool found
+// is fixed by rule. A place that is only a line takes the matches that begin in
+// it, or, if there are none, those that reach into it; line 0 is the whole file.
+func (s *Set) Match(ctx context.Context, file *workspace.File, tree *treesitter.Tree, in incidents.Incident) ([]Match, error) {
+	bound := s.ForIncident(in)
+	lang := treesitter.ForPath(file.Path)
+	if tree != nil {
+		lang = tree.Language()
+	}
+	l := s.byLang[lang]
+	if l == nil || len(bound) == 0 {
+		return nil, nil
+	}
+	candidates := make([]bool, len(l.rules))
+	any := false
+	for i, r := range l.rules {
+		for _, b := range bound {
+			if r == b && r.AppliesTo(file.Path) {
+				candidates[i], any = true, true
+			}
+		}
+	}
+	if !any {
+		return nil, nil
+	}
+	matches, err := s.check(ctx, l, file, tree, candidates)
+	if err != nil {
+		return nil, err
+	}
+	// One of the rules' own incidents is known by its id, wherever it is now.
+	for _, m := range matches {
+		if m.Incident.ID == in.ID && m.Rule.ID == in.RuleID {
+			return []Match{m}, nil
+		}
+	}
+	return adopt(matches, file, in), nil
+}
+
+// adopt returns the matches in an incident's place, as that incident's.
+func adopt(matches []Match, file *workspace.File, in incidents.Incident) []Match {
+	lines := workspace.NewMapper(file.Text, workspace.UTF16)
+	var place func(m Match) (begins, touches bool)
+	switch {
+	case in.Range != nil:
+		start, end := lines.Offset(in.Range.Start), lines.Offset(in.Range.End)
+		place = func(m Match) (bool, bool) {
+			s := m.Incident.Span
+			within := start <= s.Start && s.End <= max(end, start+1)
+			around := s.Start <= start && end <= s.End
+			return within, around || s.Start < end && start < s.End
+		}
+	case in.LineNumber > 0:
+		start, end := lines.Line(in.LineNumber - 1)
+		place = func(m Match) (bool, bool) {
+			s := m.Incident.Span
+			return start <= s.Start && s.Start <= end, s.Start < end && start < s.End
+		}
+	default:
+		place = func(Match) (bool, bool) { return true, true }
+	}
+	var begin, touch []Match
+	for _, m := range matches {
+		begins, touches := place(m)
+		span := m.Incident.Span
+		m.Incident = in
+		m.Incident.Span = span
+		for i := range m.Fixes {
+			if r := m.Fixes[i].refusal; r != nil {
+				own := *r
+				own.IncidentID = in.ID
+				m.Fixes[i].refusal = &own
+			}
+		}
+		if begins {
+			begin = append(begin, m)
+		} else if touches {
+			touch = append(touch, m)
+		}
+	}
+	if len(begin) > 0 {
+		return begin
+	}
+	return touch
+}
