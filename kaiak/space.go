@@ -280,5 +280,18 @@ func (sp *space) EditBuffer(ctx context.Context, path string, version int32, tex
 	if c == nil {
 		return errors.New("no client has " + path + " open")
 	}
-	return c.front.EditBuffer(ctx, path, version, text, edits)
+	return c.front.EditBuffer(ctx, c.uriOf(sp, path), version, text, edits)
+}
+
+// uriOf returns the name by which a client has a file of a workspace open: two
+// roots may hold the same path, and a root may have two names.
+func (c *Client) uriOf(sp *space, rel string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, d := range c.docs {
+		if d.space == sp && d.rel == rel {
+			return d.uri
+		}
+	}
+	return rel
 }
