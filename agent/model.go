@@ -59,7 +59,8 @@ type ModelListener interface {
 type ToolResult struct {
 	Success    bool   `json:"success"`
 	Data       string `json:"data,omitempty"`
-	ArtifactID string `json:"artifact_id,omitempty"` // the full output, where Data was cut
+	ArtifactID string `json:"artifact_id,omitempty"` // names the full output, where Data was cut
+	Full       string `json:"-"`                     // that output, for whoever keeps artifacts
 }
 
 // Usage is the tokens of one turn. Cost is nil when the price is not known.

@@ -455,7 +455,7 @@ func (f *Fixer) askModel(ctx context.Context, task Task, file *workspace.File, j
 	for _, l := range left {
 		byID[l.IncidentID] = l
 	}
-	for _, in := range relocate(job.incidents, file.Text, next.Text, edits) {
+	for _, in := range Relocate(job.incidents, file.Text, next.Text, edits) {
 		l, ok := byID[in.ID]
 		switch {
 		case !ok:
@@ -516,9 +516,9 @@ func applied(file *workspace.File, done []Candidate) (*workspace.File, []workspa
 	return file, nil, nil
 }
 
-// relocate moves incidents with the edits: their range, line and span are then
+// Relocate moves incidents with the edits: their range, line and span are then
 // those of the text after.
-func relocate(list []incidents.Incident, before, after []byte, edits []workspace.Edit) []incidents.Incident {
+func Relocate(list []incidents.Incident, before, after []byte, edits []workspace.Edit) []incidents.Incident {
 	from, to := workspace.NewMapper(before, workspace.UTF16), workspace.NewMapper(after, workspace.UTF16)
 	out := slices.Clone(list)
 	for i := range out {
