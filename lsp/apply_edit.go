@@ -1,10 +1,8 @@
 package lsp
 
 import (
+	"bytes"
 	"context"
-	"path"
-	"path/filepath"
-	"strings"
 
 	"go.lsp.dev/protocol"
 
@@ -15,32 +13,15 @@ import (
 // editLabel names our edits in the client's undo list.
 const editLabel = "Kaiak"
 
-// EditBuffer asks the client to apply edits to a document that it has open: one
-// workspace/applyEdit for one file. The document must still be the text at the
-// version that the edits are for.
+// EditBuffer asks the client to apply edits to a document that it has open,
+// given by its URI: one workspace/applyEdit for one file. The document must
+// still be the text at the version that the edits are for.
 func (f front) EditBuffer(ctx context.Context, name string, version int32, text []byte, edits []workspace.Edit) error {
-	doc := f.find(name, version, text)
-	if doc == nil {
+	doc := f.docs.get(name)
+	if doc == nil || doc.version != version || !bytes.Equal(doc.text, text) {
 		return kaiak.Errorf(kaiak.ContentModified, "%s is no longer open at version %d with the text the edit is for", name, version)
 	}
 	return f.applyEdit(ctx, editLabel, f.workspaceEdit(doc, edits, editLabel))
-}
-
-// find returns the open document with this name (URI, absolute path, or path
-// relative to its workspace), version and text.
-func (f front) find(name string, version int32, text []byte) *document {
-	if doc := f.docs.get(name); doc != nil && doc.is(version, text) {
-		return doc
-	}
-	if path.IsAbs(filepath.ToSlash(name)) {
-		return nil
-	}
-	for _, doc := range f.docs.all() {
-		if strings.HasSuffix(filepath.ToSlash(documentKey(doc.uri)), "/"+name) && doc.is(version, text) {
-			return doc
-		}
-	}
-	return nil
 }
 
 // applyEdit sends one workspace/applyEdit. A nil error says that the client was

@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"bytes"
 	"sync"
 
 	"go.lsp.dev/uri"
@@ -19,11 +18,6 @@ type document struct {
 // mapper returns the positions of the document in the client's units.
 func (d *document) mapper(enc workspace.PositionEncoding) *workspace.Mapper {
 	return workspace.NewMapper(d.text, enc)
-}
-
-// is reports whether the document is exactly this text at this version.
-func (d *document) is(version int32, text []byte) bool {
-	return d.version == version && bytes.Equal(d.text, text)
 }
 
 // documents are the open documents of one client, by [documentKey]. They are

@@ -296,12 +296,16 @@ func TestStaleEdit(t *testing.T) {
 	everyEditor(t, func(t *testing.T, profile fakeeditor.Profile) {
 		e := newTestEngine()
 		e.on("kaiak.fixRule", func(ctx context.Context, front kaiak.Front, data json.RawMessage) (any, error) {
-			return nil, front.EditBuffer(ctx, "a.txt", 1, []byte("old\n"), []workspace.Edit{{Start: 0, End: 3, New: "new"}})
+			var name string
+			if err := json.Unmarshal(data, &name); err != nil {
+				return nil, err
+			}
+			return nil, front.EditBuffer(ctx, name, 1, []byte("old\n"), []workspace.Edit{{Start: 0, End: 3, New: "new"}})
 		})
 		ed := open(t, e, fakeeditor.Options{Profile: profile, Files: "-- a.txt --\nold\n"})
 		ed.OpenFile("a.txt")
 		ed.Replace("a.txt", "old", "older")
-		_, err := ed.Execute("kaiak.fixRule")
+		_, err := ed.Execute("kaiak.fixRule", ed.URI("a.txt"))
 		var wire *jsonrpc2.Error
 		if !errors.As(err, &wire) || wire.Code != -32801 {
 			t.Errorf("got %v, want -32801", err)
