@@ -58,30 +58,36 @@ func formatSnip(l *lines, line int) string {
 // line of the same text whose surroundings agree best with the snip, the
 // nearest of equals. Blank lines are not searched for.
 func anchor(l *lines, snip map[int]string, line int) (now int, found bool) {
-	want := strings.TrimRight(snip[line], " \t")
-	same := func(n int) bool { return n >= 1 && n <= l.Lines() && strings.TrimRight(l.line(n-1), " \t") == want }
-	if strings.TrimSpace(want) == "" {
-		return line, same(line)
-	}
-	best, bestScore := 0, -1
-	for n := 1; n <= l.Lines(); n++ {
-		if !same(n) {
-			continue
-		}
-		score := 0
+	want := trimEnd(snip[line])
+	score := func(n int) (agree int, all bool) {
 		for at, text := range snip {
-			m := n + at - line
-			if m >= 1 && m <= l.Lines() && strings.TrimRight(l.line(m-1), " \t") == strings.TrimRight(text, " \t") {
-				score++
+			if m := n + at - line; m >= 1 && m <= l.Lines() && l.trimmed(m-1) == trimEnd(text) {
+				agree++
 			}
 		}
+		return agree, agree == len(snip)
+	}
+	if line <= l.Lines() && l.trimmed(line-1) == want {
+		if _, all := score(line); all || strings.TrimSpace(want) == "" {
+			return line, true
+		}
+	}
+	if strings.TrimSpace(want) == "" {
+		return line, false
+	}
+	best, bestScore := 0, -1
+	for _, i := range l.withText(want) {
+		n := i + 1
+		agree, _ := score(n)
 		nearer := best == 0 || abs(n-line) < abs(best-line)
-		if score > bestScore || score == bestScore && nearer {
-			best, bestScore = n, score
+		if agree > bestScore || agree == bestScore && nearer {
+			best, bestScore = n, agree
 		}
 	}
 	return best, best > 0
 }
+
+func trimEnd(s string) string { return strings.TrimRight(s, " \t") }
 
 func abs(n int) int {
 	if n < 0 {

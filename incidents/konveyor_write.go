@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v3"
 )
 
 // KonveyorOptions say how [WriteKonveyor] writes.
@@ -34,14 +34,14 @@ type KonveyorRuleSet struct {
 // The output's shape, in the analyzer's own order of members.
 type (
 	konveyorOutRuleset struct {
-		Name        string            `yaml:"name"`
-		Description string            `yaml:"description,omitempty"`
-		Tags        []string          `yaml:"tags,omitempty"`
-		Violations  yaml.MapSlice     `yaml:"violations,omitempty"`
-		Insights    yaml.MapSlice     `yaml:"insights,omitempty"`
-		Errors      map[string]string `yaml:"errors,omitempty"`
-		Unmatched   []string          `yaml:"unmatched,omitempty"`
-		Skipped     []string          `yaml:"skipped,omitempty"`
+		Name        string                           `yaml:"name"`
+		Description string                           `yaml:"description,omitempty"`
+		Tags        []string                         `yaml:"tags,omitempty"`
+		Violations  map[string]*konveyorOutViolation `yaml:"violations,omitempty"`
+		Insights    map[string]*konveyorOutViolation `yaml:"insights,omitempty"`
+		Errors      map[string]string                `yaml:"errors,omitempty"`
+		Unmatched   []string                         `yaml:"unmatched,omitempty"`
+		Skipped     []string                         `yaml:"skipped,omitempty"`
 	}
 	konveyorOutViolation struct {
 		Description string                `yaml:"description"`
@@ -108,16 +108,17 @@ func WriteKonveyor(w io.Writer, list []Incident, opts KonveyorOptions) error {
 		rs := described[name]
 		out = append(out, konveyorOutRuleset{
 			Name: name, Description: rs.Description, Tags: rs.Tags,
-			Violations: byRule(sets[name].violations), Insights: byRule(sets[name].insights),
+			Violations: sets[name].violations, Insights: sets[name].insights,
 			Errors: rs.Errors, Unmatched: rs.Unmatched, Skipped: rs.Skipped,
 		})
 	}
-	text, err := yaml.MarshalWithOptions(out, yaml.UseLiteralStyleIfMultiline(true), yaml.IndentSequence(false))
-	if err != nil {
+	enc := yaml.NewEncoder(w) // writes maps in the order of their keys
+	enc.SetIndent(2)
+	enc.CompactSeqIndent()
+	if err := enc.Encode(out); err != nil {
 		return err
 	}
-	_, err = w.Write(text)
-	return err
+	return enc.Close()
 }
 
 type konveyorSet struct {
@@ -196,13 +197,4 @@ func (k *konveyorWriter) lines(path string) *lines {
 		k.texts[path] = l
 	}
 	return l
-}
-
-func byRule(m map[string]*konveyorOutViolation) yaml.MapSlice {
-	var out yaml.MapSlice
-	for rule, v := range m {
-		out = append(out, yaml.MapItem{Key: rule, Value: v})
-	}
-	slices.SortFunc(out, func(a, b yaml.MapItem) int { return strings.Compare(a.Key.(string), b.Key.(string)) })
-	return out
 }

@@ -2,13 +2,15 @@ package incidents
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
+	"regexp"
+	"strconv"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
+	// The YAML library of the analyzer itself: it reads what that writes (block
+	// scalars that begin with spaces among it), at some 30 MB/s.
+	"go.yaml.in/yaml/v3"
 )
 
 // fromYAML turns analysis output into JSON, so that one converter reads both.
@@ -26,38 +28,85 @@ func (k *konveyorReader) fromYAML(data []byte) ([]byte, bool) {
 		k.problem(fmt.Sprintf("line %d", line), "the YAML is broken here, and what is around it cannot be read without it: %s", reason)
 		return nil, false
 	}
-	out, err := jsonOf(value)
-	if err != nil {
-		k.problem("line 1", "the YAML holds a value that JSON cannot: %v", err)
-		return nil, false
-	}
-	return out, true
+	return value, true
 }
 
-// decodeYAML decodes the first document of a text into values that
-// encoding/json writes in the same order.
-func decodeYAML(data []byte) (value any, err error) {
-	defer func() { // the parser is foreign and has been known to panic on broken text
-		if p := recover(); p != nil {
-			value, err = nil, fmt.Errorf("the YAML parser gave up: %v", p)
+// decodeYAML turns the first document of a text into JSON with the same order
+// of members.
+func decodeYAML(data []byte) ([]byte, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		return nil, err
+	}
+	if len(doc.Content) == 0 {
+		return []byte("[]"), nil
+	}
+	var out bytes.Buffer
+	if err := writeJSON(&out, doc.Content[0]); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// An aliasError refuses an alias: they can make a small file enormous, and no
+// analyzer writes them.
+type aliasError struct{ line int }
+
+func (e *aliasError) Error() string { return "anchors and aliases are not read in analysis output" }
+
+func writeJSON(out *bytes.Buffer, n *yaml.Node) error {
+	switch n.Kind {
+	case yaml.AliasNode:
+		return &aliasError{n.Line}
+	case yaml.MappingNode:
+		out.WriteByte('{')
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if i > 0 {
+				out.WriteByte(',')
+			}
+			if key := n.Content[i]; key.Kind == yaml.ScalarNode {
+				writeScalar(out, key.Value)
+			} else {
+				return fmt.Errorf("line %d: a key must be a text", key.Line)
+			}
+			out.WriteByte(':')
+			if err := writeJSON(out, n.Content[i+1]); err != nil {
+				return err
+			}
 		}
-	}()
-	file, err := parser.ParseBytes(data, 0)
-	if err != nil {
-		return nil, err
+		out.WriteByte('}')
+	case yaml.SequenceNode:
+		out.WriteByte('[')
+		for i, item := range n.Content {
+			if i > 0 {
+				out.WriteByte(',')
+			}
+			if err := writeJSON(out, item); err != nil {
+				return err
+			}
+		}
+		out.WriteByte(']')
+	default:
+		switch n.ShortTag() {
+		case "!!null", "!!bool", "!!int", "!!float":
+			var v any
+			if err := n.Decode(&v); err != nil {
+				return err
+			}
+			writeScalar(out, v)
+		default:
+			writeScalar(out, n.Value)
+		}
 	}
-	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
-		return []any{}, nil
+	return nil
+}
+
+func writeScalar(out *bytes.Buffer, v any) {
+	raw, err := json.Marshal(v)
+	if err != nil { // .nan and .inf have no JSON
+		raw, _ = json.Marshal(fmt.Sprint(v))
 	}
-	body := file.Docs[0].Body
-	if a := findAlias(body); a != nil {
-		// Aliases can make a small file enormous, and no analyzer writes them.
-		return nil, &yaml.SyntaxError{Message: "anchors and aliases are not read in analysis output", Token: a.GetToken()}
-	}
-	if err := yaml.NodeToValue(body, &value, yaml.UseOrderedMap(), yaml.AllowDuplicateMapKey()); err != nil {
-		return nil, err
-	}
-	return jsonable(value), nil
+	out.Write(raw)
 }
 
 // dropBrokenItems empties the list items among rows [from, to) that cannot
@@ -104,91 +153,19 @@ func isYAMLItem(row []byte) bool {
 	return bytes.HasPrefix(t, []byte("- ")) || len(bytes.TrimSpace(t)) == 1 && t[0] == '-'
 }
 
-// jsonable turns ordered YAML maps, whose keys may be of any type, into
-// something encoding/json writes in the same order.
-func jsonable(v any) any {
-	switch v := v.(type) {
-	case yaml.MapSlice:
-		out := make(orderedObject, len(v))
-		for i, item := range v {
-			out[i] = orderedMember{fmt.Sprint(item.Key), jsonable(item.Value)}
-		}
-		return out
-	case []any:
-		for i := range v {
-			v[i] = jsonable(v[i])
-		}
-		return v
-	case float64:
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Sprint(v) // .nan and .inf
-		}
-	}
-	return v
-}
+var yamlLine = regexp.MustCompile(`line (\d+): `)
 
-// An orderedObject is a JSON object that keeps its members' order.
-type orderedObject []orderedMember
-
-type orderedMember struct {
-	key   string
-	value any
-}
-
-func (o orderedObject) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, m := range o {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		key, err := jsonOf(m.key)
-		if err != nil {
-			return nil, err
-		}
-		value, err := jsonOf(m.value)
-		if err != nil {
-			return nil, err
-		}
-		b.Write(bytes.TrimRight(key, "\n"))
-		b.WriteByte(':')
-		b.Write(bytes.TrimRight(value, "\n"))
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
-}
-
-// aliasFinder stops at the first alias or merge key.
-type aliasFinder struct{ found ast.Node }
-
-func (f *aliasFinder) Visit(n ast.Node) ast.Visitor {
-	if f.found != nil {
-		return nil
-	}
-	switch n.(type) {
-	case *ast.AliasNode, *ast.MergeKeyNode:
-		f.found = n
-		return nil
-	}
-	return f
-}
-
-func findAlias(n ast.Node) ast.Node {
-	var f aliasFinder
-	ast.Walk(&f, n)
-	return f.found
-}
-
-// yamlError returns the 1-based line of an error and its text without the
-// source excerpt.
+// yamlError returns the 1-based line of an error, and its text.
 func yamlError(err error) (line int, reason string) {
-	line = 1
-	var syntax yaml.Error
-	if !errors.As(err, &syntax) {
-		return line, firstLine(err.Error())
+	var alias *aliasError
+	if errors.As(err, &alias) {
+		return alias.line, alias.Error()
 	}
-	if t := syntax.GetToken(); t != nil && t.Position != nil {
-		line = t.Position.Line
+	text := firstLine(err.Error())
+	at := yamlLine.FindStringSubmatchIndex(text)
+	if at == nil {
+		return 1, text
 	}
-	return line, syntax.GetMessage()
+	line, _ = strconv.Atoi(text[at[2]:at[3]]) // digits
+	return max(line, 1), text[at[1]:]
 }

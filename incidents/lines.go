@@ -11,6 +11,9 @@ type lines struct {
 	text []byte
 	*workspace.Mapper
 	points *workspace.Mapper // counts code points; made when first needed
+
+	ends   []string         // the lines without the white space at their end; made when first needed
+	places map[string][]int // the 0-based lines with such a text, in order; made with ends
 }
 
 func newLines(text []byte) *lines {
@@ -21,6 +24,32 @@ func newLines(text []byte) *lines {
 func (l *lines) line(n int) string {
 	start, end := l.Line(n)
 	return string(l.text[start:end])
+}
+
+// trimmed returns the text of a 0-based line without the white space at its end.
+func (l *lines) trimmed(n int) string {
+	l.index()
+	return l.ends[n]
+}
+
+// withText returns the 0-based lines whose text is that, but for white space
+// at the end.
+func (l *lines) withText(text string) []int {
+	l.index()
+	return l.places[text]
+}
+
+func (l *lines) index() {
+	if l.ends != nil {
+		return
+	}
+	l.ends = make([]string, l.Lines())
+	l.places = make(map[string][]int, l.Lines())
+	for n := range l.ends {
+		text := trimEnd(l.line(n))
+		l.ends[n] = text
+		l.places[text] = append(l.places[text], n)
+	}
 }
 
 // fromCodePoints turns a position whose column counts code points into one of the wire.
