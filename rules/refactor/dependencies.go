@@ -18,10 +18,15 @@ type ReplaceDependency struct {
 	// Version is that of To; empty keeps what is written. It may not be empty
 	// for go.mod, whose versions belong to one module.
 	Version string `yaml:"version" json:"version"`
+	// Managed says that To's version comes from a parent or a bill of materials:
+	// the one that is written is dropped. It is refused in a file that has neither.
+	Managed bool `yaml:"managed" json:"managed"`
 }
 
 func (s *ReplaceDependency) validate() error {
 	switch {
+	case s.Managed && (s.Version != "" || s.To == ""):
+		return errors.New("managed needs to, and goes without version")
 	case s.From == "":
 		return errors.New("from is required")
 	case s.To == "" && s.Version != "":
@@ -38,9 +43,9 @@ func (s *ReplaceDependency) Edits(ctx context.Context, in Input) ([]workspace.Ed
 	toGroup, toArtifact, _ := strings.Cut(s.To, ":")
 	switch base := in.base(); {
 	case isPOM(base) && maven:
-		return replaceInPOM(ctx, in, coordinates{group, artifact}, coordinates{toGroup, toArtifact}, s.Version)
+		return replaceInPOM(ctx, in, coordinates{group, artifact}, coordinates{toGroup, toArtifact}, s)
 	case isGradle(base) && maven:
-		return replaceInGradle(in, s.From, s.To, s.Version)
+		return replaceInGradle(in, s)
 	case base == "package.json" && !maven:
 		return replaceInPackageJSON(ctx, in, s.From, s.To, s.Version)
 	case base == "go.mod" && !maven:

@@ -72,6 +72,9 @@ var (
 	variableUse   = regexp.MustCompile(`^\$\{?([\w.]+)\}?$`)
 )
 
+// managesVersions finds a platform, or Spring's plugin that does the same.
+var managesVersions = regexp.MustCompile(`\b(platform|enforcedPlatform|mavenBom)\s*\(?|io\.spring\.dependency-management`)
+
 // A gradleUse is one place where a Gradle file names a dependency.
 type gradleUse struct {
 	name                     string // group:artifact
@@ -155,7 +158,8 @@ func sharesVersion(uses []gradleUse, u gradleUse) string {
 	return ""
 }
 
-func replaceInGradle(in Input, from, to, version string) ([]workspace.Edit, error) {
+func replaceInGradle(in Input, s *ReplaceDependency) ([]workspace.Edit, error) {
+	from, to, version := s.From, s.To, s.Version
 	uses := gradleUses(in)
 	toGroup, toArtifact, _ := strings.Cut(to, ":")
 	var edits []workspace.Edit
@@ -178,6 +182,14 @@ func replaceInGradle(in Input, from, to, version string) ([]workspace.Edit, erro
 			edits = append(edits, workspace.Edit{Start: u.nameStart, End: u.nameEnd, New: toGroup}, workspace.Edit{Start: u.artifactStart, End: u.artifactEnd, New: toArtifact})
 		} else {
 			edits = append(edits, workspace.Edit{Start: u.nameStart, End: u.nameEnd, New: to})
+		}
+		if s.Managed && u.versionStart > 0 {
+			// Only g:a:v can lose its version without a trace.
+			if u.versionStart != u.nameEnd+1 || !managesVersions.Match(in.Text) {
+				return nil, refuse(Unsafe, "%s gives %s a version and no platform that could take its place; add one first", in.Path, from)
+			}
+			edits[len(edits)-1].End = u.versionEnd
+			continue
 		}
 		if version == "" || u.versionStart == 0 {
 			continue

@@ -97,7 +97,7 @@ func (p *pom) setVersion(e *element, version string) []workspace.Edit {
 	return []workspace.Edit{{Start: v.textStart, End: v.textEnd, New: escapeXML(version, 0)}}
 }
 
-func replaceInPOM(ctx context.Context, in Input, from, to coordinates, version string) ([]workspace.Edit, error) {
+func replaceInPOM(ctx context.Context, in Input, from, to coordinates, s *ReplaceDependency) ([]workspace.Edit, error) {
 	p, err := readPOM(ctx, in)
 	if err != nil {
 		return nil, err
@@ -130,6 +130,16 @@ func replaceInPOM(ctx context.Context, in Input, from, to coordinates, version s
 			add(cutElement(in.Text, e))
 			continue
 		}
+		if s.Managed && e.child("version") != nil {
+			if e.at("dependencyManagement/dependencies/dependency") {
+				add(cutElement(in.Text, e)) // the bill of materials has it
+				continue
+			}
+			if !p.hasManagement() {
+				return nil, refuse(Unsafe, "%s has neither a parent nor a bill of materials to give %s its version; add one first", in.Path, s.To)
+			}
+			add(cutElement(in.Text, e.child("version")))
+		}
 		group, artifact := e.child("groupId"), e.child("artifactId")
 		if group.textStart < 0 || artifact.textStart < 0 {
 			continue
@@ -141,9 +151,9 @@ func replaceInPOM(ctx context.Context, in Input, from, to coordinates, version s
 			add(workspace.Edit{Start: artifact.textStart, End: artifact.textEnd, New: escapeXML(to.artifact, 0)})
 		}
 		switch {
-		case version == "":
+		case s.Version == "":
 		case e.child("version") != nil:
-			add(p.setVersion(e, version)...)
+			add(p.setVersion(e, s.Version)...)
 		case !managed || e.at("dependencyManagement/dependencies/dependency"):
 			// Its version came from a parent or a bill of materials, which need
 			// not know the new one.
@@ -152,10 +162,20 @@ func replaceInPOM(ctx context.Context, in Input, from, to coordinates, version s
 			if lineStart(in.Text, artifact.node.Start()) == lineStart(in.Text, group.node.Start()) {
 				lead = ""
 			}
-			add(insert(artifact.node.End(), lead+"<version>"+escapeXML(version, 0)+"</version>"))
+			add(insert(artifact.node.End(), lead+"<version>"+escapeXML(s.Version, 0)+"</version>"))
 		}
 	}
 	return sortEdits(edits), nil
+}
+
+// hasManagement reports whether versions can come from elsewhere.
+func (p *pom) hasManagement() bool {
+	for _, e := range p.elements {
+		if e.at("project/parent") || e.at("dependencyManagement/dependencies/dependency") && e.value("scope") == "import" {
+			return true
+		}
+	}
+	return false
 }
 
 // cutElement deletes an element with its lines.
