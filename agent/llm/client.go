@@ -114,6 +114,14 @@ func (c *Client) Close() {
 // Profile returns the profile the client was made with.
 func (c *Client) Profile() Profile { return c.profile }
 
+// Cost returns what usage costs in US dollars, nil while the model or its price
+// is not known.
+func (c *Client) Cost(u Usage) *float64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.prices.Cost(c.model, u)
+}
+
 // Limiter returns the endpoint's limiter.
 func (c *Client) Limiter() *Limiter { return c.limiter }
 

@@ -178,9 +178,6 @@ func (b *Box) bound(text string, whole bool) (cut, artifact string) {
 	if !whole {
 		artifact = "out_" + hash(text)[:12]
 		b.artifacts[artifact] = text
-		if b.env.Keep != nil {
-			b.env.Keep(artifact, text)
-		}
 		note = "\n… %d bytes are left out; retrieve_output with artifact_id " + artifact + " has the whole …\n"
 	}
 	const head, tail = MaxOutput * 3 / 4, MaxOutput/4 - 200
@@ -203,6 +200,9 @@ func cutBefore(s string) string {
 	}
 	return strings.ToValidUTF8(s, "")
 }
+
+// Artifact returns the full output with the given id, "" when there is none.
+func (b *Box) Artifact(id string) string { return b.artifacts[id] }
 
 // file returns a file as the conversation sees it.
 func (b *Box) file(path string) (*workspace.File, error) {
