@@ -162,6 +162,8 @@ func (sp *space) watch() {
 	sp.watcher = w
 	sp.mu.Unlock()
 	sp.service.run(func() {
+		// The service's end waits for this goroutine, and closes the space only then.
+		defer context.AfterFunc(sp.service.ctx, func() { _ = w.Close() })()
 		for batch := range w.Events() {
 			for _, e := range batch {
 				sp.fileEvent(sp.service.ctx, e.Path, e.SHA256 == "")
