@@ -145,7 +145,7 @@ func (e *Engine) Fix(ctx context.Context, job agent.ModelJob) ([]agent.Candidate
 			}
 			// What is done stays done; the rest says why it is not.
 			for _, b := range append([][]incidents.Incident{batch}, queue...) {
-				leftovers = append(leftovers, leave(b, agent.Failed, EndpointFailed, err.Error())...)
+				leftovers = append(leftovers, leave(b, agent.Failed, EndpointFailed, "%v", err)...)
 			}
 			return candidates, leftovers, nil
 		}
