@@ -375,7 +375,7 @@ func TestEveryOperationFails(t *testing.T) {
 // too.
 func TestEveryOperationCrashes(t *testing.T) {
 	l := newLab(t)
-	rounds := 4 // the first without power loss
+	rounds := 2 // the first without power loss
 	if os.Getenv("KAIAK_RELIABILITY") == "full" {
 		rounds = 40
 	}
