@@ -27,47 +27,9 @@ type langRules struct {
 
 	// What tells from the text alone which rules cannot match in it.
 	literals *literal.Set
-	needs    []numberedNeed
-	always   bool // some rule needs nothing, so that every file is parsed
+	needs    []matcher.Numbered
 
 	byKind [][]int32 // rules by the kind of node they can begin at
-}
-
-// numberedNeed is a [matcher.Need] over the numbers of a [literal.Set].
-type numberedNeed struct {
-	text    int // -1: none
-	all     []numberedNeed
-	any     []numberedNeed
-	nothing bool // met by every text
-}
-
-func (n *numberedNeed) met(found literal.Found) bool {
-	if n.nothing {
-		return true
-	}
-	if n.text >= 0 && !found.Has(n.text) {
-		return false
-	}
-	for i := range n.all {
-		if !n.all[i].met(found) {
-			return false
-		}
-	}
-	return len(n.any) == 0 || slices.ContainsFunc(n.any, func(sub numberedNeed) bool { return sub.met(found) })
-}
-
-func number(n matcher.Need, b *literal.Builder) numberedNeed {
-	out := numberedNeed{text: -1, nothing: n.Always()}
-	if n.Text != "" {
-		out.text = b.Add(n.Text)
-	}
-	for _, sub := range n.And {
-		out.all = append(out.all, number(sub, b))
-	}
-	for _, sub := range n.Or {
-		out.any = append(out.any, number(sub, b))
-	}
-	return out
 }
 
 func newSet(rules []*Rule, opts LoadOptions) *Set {
@@ -108,9 +70,7 @@ func (s *Set) bind(r *Rule) {
 func (l *langRules) index() {
 	var b literal.Builder
 	for i, r := range l.rules {
-		need := number(r.core.Need(), &b)
-		l.always = l.always || need.nothing
-		l.needs = append(l.needs, need)
+		l.needs = append(l.needs, r.core.Need().Number(&b))
 		r.core.Kinds().Each(func(kind uint16) {
 			for len(l.byKind) <= int(kind) {
 				l.byKind = append(l.byKind, nil)
@@ -127,7 +87,7 @@ func (l *langRules) candidates(path string, text []byte) []bool {
 	found := l.literals.Scan(text, nil)
 	var out []bool
 	for i := range l.rules {
-		if !l.needs[i].met(found) || l.scoped && !l.rules[i].AppliesTo(path) {
+		if !l.needs[i].Met(found, text) || l.scoped && !l.rules[i].AppliesTo(path) {
 			continue
 		}
 		if out == nil {

@@ -47,7 +47,7 @@ func engineOnce(tree *treesitter.Tree, id, source string) ([]result, error) {
 		return nil, err
 	}
 	needs := core.Need()
-	canMatch := needs.Met(func(text string) bool { return strings.Contains(string(tree.Source()), text) })
+	canMatch := needs.Met(tree.Source())
 	var out []result
 	state := matcher.NewState(tree)
 	for i := range tree.Len() {

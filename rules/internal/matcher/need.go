@@ -4,53 +4,78 @@ import (
 	"strings"
 
 	"github.com/kaiak/kaiak/rules/internal/literal"
+	"github.com/kaiak/kaiak/rules/internal/pattern"
 )
 
 // A Need says which texts a file must have for a rule to match anything in it.
 // The zero Need is met by every file.
 type Need struct {
-	Text string // this text
-	And  []Need // all of these
-	Or   []Need // one of these
+	Text string   // this text
+	Run  []string // these tokens after each other: see [pattern.Pattern.Runs]
+	And  []Need   // all of these
+	Or   []Need   // one of these
 }
 
 // maxNeedDepth bounds how far utilities are followed.
 const maxNeedDepth = 12
 
 // Always reports whether every file meets n.
-func (n Need) Always() bool { return n.Text == "" && len(n.And) == 0 && len(n.Or) == 0 }
+func (n Need) Always() bool {
+	return n.Text == "" && len(n.Run) == 0 && len(n.And) == 0 && len(n.Or) == 0
+}
 
-// Met reports whether a file meets n; has says which texts it has.
-func (n Need) Met(has func(text string) bool) bool {
-	if n.Text != "" && !has(n.Text) {
-		return false
+// Met reports whether a text meets n.
+func (n Need) Met(text []byte) bool {
+	var b literal.Builder
+	numbered := n.Number(&b)
+	return numbered.Met(b.Build().Scan(text, nil), text)
+}
+
+// A Numbered is a [Need] with the numbers of a [literal.Set], so that one pass
+// over a text serves many needs.
+type Numbered struct {
+	text int // -1: none
+	run  []string
+	all  []Numbered
+	any  []Numbered
+}
+
+// Number adds the texts of n to a set in the making.
+func (n Need) Number(b *literal.Builder) Numbered {
+	out := Numbered{text: -1, run: n.Run}
+	if n.Text != "" {
+		out.text = b.Add(n.Text)
 	}
 	for _, sub := range n.And {
-		if !sub.Met(has) {
+		out.all = append(out.all, sub.Number(b))
+	}
+	for _, sub := range n.Or {
+		out.any = append(out.any, sub.Number(b))
+	}
+	return out
+}
+
+// Met reports whether a text meets the need; found is what the set found in it.
+func (n *Numbered) Met(found literal.Found, text []byte) bool {
+	if n.text >= 0 && !found.Has(n.text) {
+		return false
+	}
+	for i := range n.all {
+		if !n.all[i].Met(found, text) {
 			return false
 		}
 	}
-	if len(n.Or) == 0 {
-		return true
-	}
-	for _, sub := range n.Or {
-		if sub.Met(has) {
-			return true
+	if len(n.any) > 0 {
+		met := false
+		for i := range n.any {
+			met = met || n.any[i].Met(found, text)
+		}
+		if !met {
+			return false
 		}
 	}
-	return false
-}
-
-// Texts calls visit for every text in n.
-func (n Need) Texts(visit func(text string)) {
-	if n.Text != "" {
-		visit(n.Text)
-	}
-	for _, list := range [][]Need{n.And, n.Or} {
-		for _, sub := range list {
-			sub.Texts(visit)
-		}
-	}
+	// Last, as it costs a search of its own.
+	return len(n.run) == 0 || pattern.HasRun(text, n.run)
 }
 
 func allOf(needs []Need) Need {
@@ -98,6 +123,9 @@ func (r *patternRule) need(int) Need {
 	var needs []Need
 	for _, text := range r.p.Literals() {
 		needs = append(needs, Need{Text: text})
+	}
+	for _, run := range r.p.Runs() {
+		needs = append(needs, Need{Run: run})
 	}
 	return allOf(needs)
 }
@@ -186,6 +214,9 @@ func (n Need) String() string {
 	var parts []string
 	if n.Text != "" {
 		parts = append(parts, "`"+n.Text+"`")
+	}
+	if len(n.Run) > 0 {
+		parts = append(parts, "`"+strings.Join(n.Run, " ")+"`")
 	}
 	for _, sub := range n.And {
 		parts = append(parts, sub.String())
