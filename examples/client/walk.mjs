@@ -128,7 +128,7 @@ await step('session/create', async () => {
   session = r.session_id;
 });
 await step('session/create refuses a workspace that is not there', () =>
-  refused(call('kaiak/session/create', { workspace_path: join(base, 'nowhere'), session_name: 'x' }), -32002, 'WORKSPACE_ACCESS_DENIED'));
+  refused(call('kaiak/session/create', { workspace_path: join(base, 'nowhere'), session_name: 'x' }), -32602, 'INVALID_PARAMS'));
 await step('session/create refuses parameters of the wrong type', () =>
   refused(call('kaiak/session/create', { workspace_path: 7 }), -32602, 'INVALID_PARAMS'));
 

@@ -41,10 +41,12 @@ export function registerCommands(parts: Parts): vscode.Disposable {
     typeof arg === 'string' ? store.proposals.get(arg) : arg?.proposal;
 
   /** accept applies a proposal or some of its hunks; what became stale is said, not forced. */
-  const accept = async (p: Proposal, hunks?: number[]): Promise<void> => {
+  const accept = async (given: Proposal, hunks?: number[]): Promise<void> => {
+    const p = (await store.withFiles(given.proposal_id)) ?? given;
     try {
       const result = await store.api.apply(p, hunks);
       store.forget(result.verdicts);
+      if (result.rest_proposal_id) await store.refetch(result.rest_proposal_id);
     } catch (err) {
       if (kind(err) !== 'CONTENT_MODIFIED') throw err;
       void vscode.window.showWarningMessage(`Kaiak: ${message(err)}`);
@@ -53,7 +55,8 @@ export function registerCommands(parts: Parts): vscode.Disposable {
     }
   };
   const reject = async (p: Proposal, hunks?: number[]): Promise<void> => {
-    await store.api.reject(p.proposal_id, hunks);
+    const result = await store.api.reject(p.proposal_id, hunks);
+    if (result.rest_proposal_id) await store.refetch(result.rest_proposal_id);
     await store.refetch(p.proposal_id);
   };
 
@@ -101,9 +104,9 @@ export function registerCommands(parts: Parts): vscode.Disposable {
       const folder = uri && (store.folderOf(uri) ?? store.folderPaths()[0]);
       if (!uri || !folder) return;
       const result = await store.api.ingest(folder, uri.fsPath);
-      for (const problem of result.problems ?? []) output.warn(problem);
+      for (const problem of result.problems) output.warn(problem);
       await store.fetchIncidents();
-      void vscode.window.showInformationMessage(`Kaiak: ${result.ingested} incidents loaded${result.problems?.length ? `, ${result.problems.length} records left out (see the output)` : ''}.`);
+      void vscode.window.showInformationMessage(`Kaiak: ${result.count} incidents loaded${result.problems.length ? `, ${result.problems.length} records left out (see the output)` : ''}.`);
     }),
     register('fixIncident', async (node?: IncidentNode, all?: IncidentNode[]) => {
       const nodes = all?.length ? all : node ? [node] : parts.selected();
@@ -135,15 +138,15 @@ export function registerCommands(parts: Parts): vscode.Disposable {
       await vscode.window.showTextDocument(vscode.Uri.parse(incident.uri), { selection: at, preview: true });
     }),
     register('reviewProposal', async (arg?: ProposalNode | string) => {
-      const p = proposal(arg);
-      const file = p?.files.find((f) => f.change_type === 'edit');
-      const first = p?.hunks.find((h) => h.file_path === file?.file_path)?.edits[0];
+      const p = await store.withFiles(proposal(arg)?.proposal_id ?? '');
+      const file = p?.files?.find((f) => f.change_type === 'edit');
+      const first = file?.hunks[0]?.edits[0];
       if (!file) return;
       await vscode.window.showTextDocument(vscode.Uri.parse(file.uri), first ? { selection: new vscode.Range(toRange(first.range).start, toRange(first.range).start) } : {});
     }),
     register('diffProposal', async (arg?: ProposalNode | string) => {
-      const p = proposal(arg);
-      const file = typeof arg === 'object' && arg.type === 'file' ? arg.file : p?.files[0];
+      const p = await store.withFiles(proposal(arg)?.proposal_id ?? '');
+      const file = typeof arg === 'object' && arg.type === 'file' ? arg.file : p?.files?.[0];
       if (p && file) await showDiff(p, file);
     }),
     register('acceptProposal', async (arg?: ProposalNode | string) => { const p = proposal(arg); if (p) await accept(p); }),
@@ -162,15 +165,15 @@ export function registerCommands(parts: Parts): vscode.Disposable {
     }),
     register('acceptAll', async () => {
       const list = store.pending();
-      const files = new Set(list.flatMap((p) => p.files.map((f) => f.file_path)));
+      const files = new Set(list.flatMap((p) => p.file_paths));
       const yes = await vscode.window.showWarningMessage(`Apply ${list.length} proposals to ${files.size} files?`, { modal: true, detail: 'Each can be undone afterwards.' }, 'Apply');
       if (yes === 'Apply') for (const p of list) await accept(p);
     }),
     register('rejectAll', async () => { for (const p of store.pending()) await reject(p); }),
     register('acceptHunk', async (id?: string, index?: number) => { const h = hunkAt(id, index); if (h) await accept(h.p, [h.index]); }),
     register('rejectHunk', async (id?: string, index?: number) => { const h = hunkAt(id, index); if (h) await reject(h.p, [h.index]); }),
-    register('acceptFile', async () => { for (const [p, hunks] of hunksOfEditor()) await accept(p, hunks.length === p.hunks.length ? undefined : hunks); }),
-    register('rejectFile', async () => { for (const [p, hunks] of hunksOfEditor()) await reject(p, hunks.length === p.hunks.length ? undefined : hunks); }),
+    register('acceptFile', async () => { for (const [p, hunks] of hunksOfEditor()) await accept(p, wholly(p, hunks)); }),
+    register('rejectFile', async () => { for (const [p, hunks] of hunksOfEditor()) await reject(p, wholly(p, hunks)); }),
     register('nextHunk', () => review.go(1)),
     register('previousHunk', () => review.go(-1)),
     register('cancel', async () => { for (const request of store.running.keys()) await store.api.cancel(request); }),
@@ -180,7 +183,7 @@ export function registerCommands(parts: Parts): vscode.Disposable {
       if (!folder) return;
       const { sessions } = await store.api.listSessions(folder);
       const choice = await vscode.window.showQuickPick(
-        sessions.map((s) => ({ label: s.session_name || s.session_id, description: s.status, detail: `${s.updated_at} · ${s.pending_proposals ?? 0} to review`, id: s.session_id })),
+        sessions.map((s) => ({ label: s.session_name || s.session_id, description: s.status, detail: s.updated_at, id: s.session_id })),
         { title: 'Take up a session', matchOnDescription: true },
       );
       if (choice) await store.useSession(folder, choice.id);
@@ -229,4 +232,10 @@ function byFolder(store: Store, list: Incident[]): Map<string, Incident[]> {
 
 function sameUri(a: string, b: string): boolean {
   return a === b || vscode.Uri.parse(a).toString() === vscode.Uri.parse(b).toString();
+}
+
+/** wholly returns no hunks when they are all of a proposal's: then it is approved as a whole. */
+function wholly(p: Proposal, hunks: number[]): number[] | undefined {
+  const own = (p.files ?? []).flatMap((f) => f.hunks).filter((h) => h.incident_ids.length > 0);
+  return own.length === hunks.length ? undefined : hunks;
 }

@@ -2,12 +2,13 @@
 
 import * as vscode from 'vscode';
 import type { Store } from './store';
-import type { Proposal, ProposalFile, ProposalState } from './wire';
+import type { Proposal, ProposalFile, ProposalStatus } from './wire';
 
 export type ProposalNode = { type: 'proposal'; proposal: Proposal } | { type: 'file'; proposal: Proposal; file: ProposalFile };
 
-const words: Record<ProposalState, string> = {
+const words: Record<ProposalStatus, string> = {
   pending: 'waits for you',
+  applying: 'is being applied',
   applied: 'applied',
   applied_unsaved: 'applied, not saved',
   rejected: 'rejected',
@@ -16,8 +17,9 @@ const words: Record<ProposalState, string> = {
   reverted: 'undone',
 };
 
-const icons: Record<ProposalState, string> = {
+const icons: Record<ProposalStatus, string> = {
   pending: 'git-pull-request-draft',
+  applying: 'sync',
   applied: 'pass',
   applied_unsaved: 'pass',
   rejected: 'circle-slash',
@@ -26,7 +28,7 @@ const icons: Record<ProposalState, string> = {
   reverted: 'discard',
 };
 
-const order: ProposalState[] = ['pending', 'stale', 'applied_unsaved', 'applied', 'reverted', 'rejected', 'superseded'];
+const order: ProposalStatus[] = ['pending', 'applying', 'stale', 'applied_unsaved', 'applied', 'reverted', 'rejected', 'superseded'];
 
 export class ProposalTree implements vscode.TreeDataProvider<ProposalNode> {
   private readonly changed = new vscode.EventEmitter<undefined>();
@@ -36,32 +38,33 @@ export class ProposalTree implements vscode.TreeDataProvider<ProposalNode> {
     store.onProposals(() => this.changed.fire(undefined));
   }
 
-  getChildren(node?: ProposalNode): ProposalNode[] {
+  async getChildren(node?: ProposalNode): Promise<ProposalNode[]> {
     if (!node) {
       return [...this.store.proposals.values()]
-        .sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state) || a.description.localeCompare(b.description))
+        .sort((a, b) => order.indexOf(a.status) - order.indexOf(b.status) || a.description.localeCompare(b.description))
         .map((proposal) => ({ type: 'proposal', proposal }));
     }
     if (node.type === 'file') return [];
-    return node.proposal.files.map((file) => ({ type: 'file', proposal: node.proposal, file }));
+    const proposal = node.proposal.files ? node.proposal : await this.store.withFiles(node.proposal.proposal_id);
+    return (proposal?.files ?? []).map((file) => ({ type: 'file', proposal: proposal!, file }));
   }
 
   getTreeItem(node: ProposalNode): vscode.TreeItem {
     if (node.type === 'file') {
       const item = new vscode.TreeItem(vscode.Uri.parse(node.file.uri));
       item.description = node.file.change_type === 'edit' ? true : node.file.change_type;
-      item.contextValue = `file.${node.proposal.state}`;
+      item.contextValue = `file.${node.proposal.status}`;
       item.command = { command: 'kaiak.diffProposal', title: 'Show Side by Side', arguments: [node] };
       return item;
     }
     const p = node.proposal;
-    const item = new vscode.TreeItem(p.description, p.state === 'pending' ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.Collapsed);
-    item.id = `${p.proposal_id}:${p.state}`;
-    item.description = `${words[p.state]} · ${p.source === 'recipe' ? 'by rule' : 'by model'} · ${Math.round(p.confidence * 100)} %`;
-    item.iconPath = new vscode.ThemeIcon(icons[p.state]);
-    item.contextValue = `proposal.${p.state}`;
-    item.tooltip = [p.description, p.rule_ids.join(', '), `${p.incident_ids.length} incidents in ${p.files.length} files`, p.reason ?? ''].filter(Boolean).join('\n');
-    item.accessibilityInformation = { label: `${p.description}, ${words[p.state]}` };
+    const item = new vscode.TreeItem(p.description, p.status === 'pending' ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.Collapsed);
+    item.id = `${p.proposal_id}:${p.status}`;
+    item.description = `${words[p.status]} · ${p.source === 'recipe' ? 'by rule' : 'by model'} · ${Math.round(p.confidence * 100)} %`;
+    item.iconPath = new vscode.ThemeIcon(icons[p.status]);
+    item.contextValue = `proposal.${p.status}`;
+    item.tooltip = [p.description, p.rule_ids.join(', '), `${p.incident_ids.length} incidents in ${p.file_paths.length} files`, p.reason ?? ''].filter(Boolean).join('\n');
+    item.accessibilityInformation = { label: `${p.description}, ${words[p.status]}` };
     return item;
   }
 }

@@ -47,14 +47,15 @@ export class Review implements vscode.CodeLensProvider {
     const uri = document.uri.toString();
     const out: PendingHunk[] = [];
     for (const proposal of this.store.pending()) {
-      const file = proposal.files.find((f) => vscode.Uri.parse(f.uri).toString() === uri);
+      const file = proposal.files?.find((f) => vscode.Uri.parse(f.uri).toString() === uri);
       if (!file || file.change_type !== 'edit') continue;
       // A proposal is made for exact bytes: over any other text its ranges
       // would point at the wrong place.
       if (file.original_content !== undefined && file.original_content !== document.getText()) continue;
-      for (const hunk of proposal.hunks) {
+      for (const hunk of file.hunks) {
         const first = hunk.edits[0];
-        if (hunk.file_path === file.file_path && first) out.push({ proposal, hunk, range: toRange(first.range) });
+        // What has no incident is upkeep (imports): it comes with the others.
+        if (first && hunk.incident_ids.length > 0) out.push({ proposal, hunk, range: toRange(first.range) });
       }
     }
     return out.sort((a, b) => a.range.start.compareTo(b.range.start));

@@ -95,7 +95,7 @@ export class Store {
       do {
         const page = await this.api.listIncidents(path, cursor);
         for (const incident of page.incidents) found.set(incident.id, incident);
-        cursor = page.next_cursor;
+        cursor = page.cursor;
       } while (cursor);
     }
     this.incidents.clear();
@@ -104,8 +104,10 @@ export class Store {
   }
 
   async fetchProposals(session: string): Promise<void> {
-    const { proposals } = await this.api.listProposals(session);
-    for (const p of proposals) this.proposals.set(p.proposal_id, p);
+    for (const p of await this.api.listProposals(session)) {
+      // What waits for review is shown in the editor, so its files are needed.
+      this.proposals.set(p.proposal_id, p.status === 'pending' ? await this.api.getProposal(p.proposal_id) : p);
+    }
     this.changedProposals.fire();
   }
 
@@ -124,8 +126,14 @@ export class Store {
     return work;
   }
 
+  /** withFiles returns a proposal with the files it changes. */
+  async withFiles(id: string): Promise<Proposal | undefined> {
+    if (!this.proposals.get(id)?.files) await this.refetch(id);
+    return this.proposals.get(id);
+  }
+
   pending(): Proposal[] {
-    return [...this.proposals.values()].filter((p) => p.state === 'pending');
+    return [...this.proposals.values()].filter((p) => p.status === 'pending');
   }
 
   /** hear takes in one stream notification. */

@@ -25,11 +25,11 @@ export class ProposedText implements vscode.TextDocumentContentProvider {
     const query = new URLSearchParams(uri.query);
     const id = query.get('id') ?? '';
     let proposal = this.store.proposals.get(id);
-    let file = proposal?.files.find((f) => '/' + f.file_path === uri.path);
+    let file = proposal?.files?.find((f) => '/' + f.file_path === uri.path);
     if (!file || file.proposed_content === undefined) {
       await this.store.refetch(id);
       proposal = this.store.proposals.get(id);
-      file = proposal?.files.find((f) => '/' + f.file_path === uri.path);
+      file = proposal?.files?.find((f) => '/' + f.file_path === uri.path);
     }
     return (query.get('side') === 'original' ? file?.original_content : file?.proposed_content) ?? '';
   }
@@ -40,7 +40,7 @@ export async function showDiff(proposal: Proposal, file: ProposalFile): Promise<
   const proposed = ProposedText.uri(proposal, file, 'proposed');
   // A pending edit is compared with the live document; what was applied or is
   // stale, with the text it was made for.
-  const left = proposal.state === 'pending' && file.change_type === 'edit'
+  const left = proposal.status === 'pending' && file.change_type === 'edit'
     ? vscode.Uri.parse(file.uri)
     : ProposedText.uri(proposal, file, 'original');
   await vscode.commands.executeCommand('vscode.diff', left, proposed, `${file.file_path} ↔ proposed`, { preview: true });

@@ -33,9 +33,10 @@ export interface Hunk {
   rule_id: string;
 }
 
-export type ProposalState =
-  | 'pending' | 'applied' | 'applied_unsaved' | 'rejected' | 'stale' | 'superseded' | 'reverted';
+export type ProposalStatus =
+  | 'pending' | 'applying' | 'applied' | 'applied_unsaved' | 'rejected' | 'stale' | 'superseded' | 'reverted';
 
+/** One file of a proposal: the content of kaiak/stream/file_modification. */
 export interface ProposalFile {
   file_path: string;
   uri: string;
@@ -45,21 +46,25 @@ export interface ProposalFile {
   original_content?: string;
   proposed_content?: string;
   diff?: string;
+  hunks: Hunk[];
 }
 
 export interface Proposal {
   proposal_id: string;
   session_id: string;
   request_id: string;
-  state: ProposalState;
+  status: ProposalStatus;
+  /** Every file still is what the proposal was made for. */
+  current: boolean;
   description: string;
   confidence: number;
   source: 'recipe' | 'model';
   rule_ids: string[];
   incident_ids: string[];
-  files: ProposalFile[];
-  hunks: Hunk[];
+  file_paths: string[];
   reason?: string;
+  /** Only of proposal/get. */
+  files?: ProposalFile[];
 }
 
 export interface Verdict {
@@ -108,7 +113,6 @@ export interface SessionRow {
   status: string;
   created_at: string;
   updated_at: string;
-  pending_proposals?: number;
 }
 
 /** A failure as the wire tells it; data.kind tells numbers apart. */
@@ -146,15 +150,15 @@ export class Api {
     return this.call<{ events: { method: string; params: StreamEvent }[] }>('session/events', { session_id, after_sequence, limit: 1000 });
   }
   scan(workspace_path: string) {
-    return this.call<{ total: number }>('incident/scan', { workspace_path });
+    return this.call<{ files: number; notes: string[]; problems: string[] }>('incident/scan', { workspace_path });
   }
   listIncidents(workspace_path: string, cursor?: string) {
-    return this.call<{ incidents: Incident[]; total: number; next_cursor?: string }>('incident/list', {
+    return this.call<{ incidents: Incident[]; total: number; cursor?: string }>('incident/list', {
       workspace_path, limit: 1000, ...(cursor ? { cursor } : {}),
     });
   }
   ingest(workspace_path: string, file_path: string) {
-    return this.call<{ ingested: number; problems?: string[] }>('incident/ingest', { workspace_path, file_path });
+    return this.call<{ count: number; problems: string[] }>('incident/ingest', { workspace_path, file_path });
   }
   generate(session_id: string, incidents: { id: string }[], engines: string[]) {
     return this.call<{ request_id: string }>('fix/generate', { session_id, incidents, approval: 'defer', engines });
@@ -162,24 +166,37 @@ export class Api {
   cancel(request_id: string) {
     return this.call<{ status: string }>('fix/cancel', { request_id });
   }
-  listProposals(session_id: string) {
-    return this.call<{ proposals: Proposal[] }>('proposal/list', { session_id });
+  /** Every proposal of a session, without their files. */
+  async listProposals(session_id: string): Promise<Proposal[]> {
+    const all: Proposal[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await this.call<{ proposals: Proposal[]; cursor?: string }>('proposal/list', { session_id, limit: 1000, ...(cursor ? { cursor } : {}) });
+      all.push(...page.proposals);
+      cursor = page.cursor;
+    } while (cursor);
+    return all;
   }
   getProposal(proposal_id: string) {
     return this.call<Proposal>('proposal/get', { proposal_id });
   }
+  /** Approves the bytes that the user saw: of all hunks, or of some. */
   apply(proposal: Proposal, hunks?: number[]) {
-    return this.call<{ state: ProposalState; verdicts?: Verdict[] }>('proposal/apply', {
-      proposal_id: proposal.proposal_id,
-      files: proposal.files.map((f) => ({ file_path: f.file_path, base_sha256: f.base_sha256, proposed_sha256: f.proposed_sha256 })),
-      ...(hunks ? { hunks } : {}),
+    const files = (proposal.files ?? []).map((f) => ({
+      file_path: f.file_path,
+      base_sha256: f.base_sha256,
+      // Of some hunks the outcome is another text than the proposed one.
+      ...(hunks ? {} : { proposed_sha256: f.proposed_sha256 }),
+    }));
+    return this.call<{ status: ProposalStatus; verdicts: Verdict[]; rest_proposal_id?: string }>('proposal/apply', {
+      proposal_id: proposal.proposal_id, files, ...(hunks ? { hunks, rest: 'keep' } : {}),
     });
   }
   reject(proposal_id: string, hunks?: number[]) {
-    return this.call<{ state: ProposalState }>('proposal/reject', { proposal_id, ...(hunks ? { hunks } : {}) });
+    return this.call<{ status: ProposalStatus; rest_proposal_id?: string }>('proposal/reject', { proposal_id, ...(hunks ? { hunks } : {}) });
   }
   revert(proposal_id: string) {
-    return this.call<{ state: ProposalState }>('proposal/revert', { proposal_id });
+    return this.call<{ status: ProposalStatus }>('proposal/revert', { proposal_id });
   }
   refine(proposal_id: string, comment: string) {
     return this.call<{ request_id: string }>('proposal/refine', { proposal_id, comment });

@@ -22,7 +22,13 @@ local function file_hunks(action)
     table.insert(by[id].hunks, item.hunk.index)
   end
   for _, entry in pairs(by) do
-    store()[action](entry.proposal, #entry.hunks < #entry.proposal.hunks and entry.hunks or nil)
+    local own = 0
+    for _, file in ipairs(entry.proposal.files) do
+      for _, h in ipairs(file.hunks) do
+        own = own + (#h.incident_ids > 0 and 1 or 0)
+      end
+    end
+    store()[action](entry.proposal, #entry.hunks < own and entry.hunks or nil)
   end
 end
 
@@ -56,7 +62,7 @@ local commands = {
     run = function(rest)
       local wire = require('kaiak.wire')
       wire.call('incident/ingest', { workspace_path = wire.root(), file_path = vim.fn.fnamemodify(rest[1] or '', ':p') }, function(result)
-        vim.notify(('Kaiak: %d incidents loaded'):format(result.ingested), vim.log.levels.INFO)
+        vim.notify(('Kaiak: %d incidents loaded'):format(result.count), vim.log.levels.INFO)
       end)
     end,
     complete = function() return vim.fn.getcompletion('', 'file') end,

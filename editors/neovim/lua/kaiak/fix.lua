@@ -63,8 +63,8 @@ function M.incidents(keep, fn)
           out[#out + 1] = incident
         end
       end
-      if result.next_cursor then
-        more(result.next_cursor)
+      if result.cursor then
+        more(result.cursor)
       else
         fn(out)
       end

@@ -43,12 +43,13 @@ end
 function M.hunks(buf)
   local uri, text, out = vim.uri_from_bufnr(buf), nil, {}
   for _, proposal in ipairs(store.list()) do
-    for _, file in ipairs(proposal.files) do
+    for _, file in ipairs(proposal.files or {}) do
       if file.uri == uri and file.change_type == 'edit' then
         text = text or vim.fn.sha256(M.text(buf))
         if text == file.base_sha256 then
-          for _, hunk in ipairs(proposal.hunks) do
-            if hunk.file_path == file.file_path and hunk.edits[1] then
+          for _, hunk in ipairs(file.hunks) do
+            -- What has no incident is upkeep (imports): it comes with the others.
+            if #hunk.incident_ids > 0 and hunk.edits[1] then
               out[#out + 1] = { proposal = proposal, hunk = hunk }
             end
           end

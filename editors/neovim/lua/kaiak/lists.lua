@@ -23,21 +23,19 @@ end
 
 --- @param list table[] proposals
 function M.proposals(list)
-  local items = {}
+  local items, root = {}, require('kaiak.wire').root()
   for _, p in ipairs(list) do
-    for _, file in ipairs(p.files) do
-      local line = 1
-      for _, hunk in ipairs(p.hunks) do
-        if hunk.file_path == file.file_path and hunk.edits[1] then
-          line = hunk.edits[1].range.start.line + 1
-          break
-        end
-      end
+    local lines = {}
+    for _, file in ipairs(p.files or {}) do
+      local first = file.hunks[1] and file.hunks[1].edits[1]
+      lines[file.file_path] = first and first.range.start.line + 1
+    end
+    for _, path in ipairs(p.file_paths) do
       items[#items + 1] = {
-        filename = vim.uri_to_fname(file.uri),
-        lnum = line,
+        filename = vim.fs.joinpath(root, path),
+        lnum = lines[path] or 1,
         type = 'I',
-        text = ('%s: %s (%s, %d %%)'):format(p.state, p.description, p.source, math.floor(p.confidence * 100 + 0.5)),
+        text = ('%s: %s (%s, %d %%)'):format(p.status, p.description, p.source, math.floor(p.confidence * 100 + 0.5)),
         user_data = p.proposal_id,
       }
     end

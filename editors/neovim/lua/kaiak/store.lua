@@ -45,35 +45,66 @@ function M.attach(client)
   end
   M.asked = true
   local root = client.root_dir or client.config.root_dir
-  wire.call('session/list', { workspace_path = root, limit = 20 }, function(result)
-    for _, s in ipairs(result.sessions or {}) do
-      if (s.pending_proposals or 0) > 0 and not M.session then
-        wire.call('session/resume', { session_id = s.session_id }, function()
-          M.session = s.session_id
-          M.refresh()
-        end, function() end)
+  local function quiet() end
+  wire.call('session/list', { workspace_path = root, limit = 10 }, function(result)
+    local function try(i)
+      local s = result.sessions[i]
+      if not s or M.session then
         return
       end
+      wire.call('proposal/list', { session_id = s.session_id, status = 'pending', limit = 1 }, function(page)
+        if #page.proposals == 0 then
+          return try(i + 1)
+        end
+        wire.call('session/resume', { session_id = s.session_id }, function()
+          M.session = M.session or s.session_id
+          M.refresh()
+        end, quiet)
+      end, quiet)
     end
-  end, function() end)
+    try(1)
+  end, quiet)
 end
 
---- Reads the session's proposals again, then calls fn.
+--- Reads the session's proposals again, then calls fn. What waits for review is
+--- read with its files, because it is shown in the buffers.
 --- @param fn fun()?
 function M.refresh(fn)
   if not M.session then
     return fn and fn()
   end
-  wire.call('proposal/list', { session_id = M.session }, function(result)
-    M.proposals = {}
-    for _, p in ipairs(result.proposals or {}) do
-      M.proposals[p.proposal_id] = p
+  local found, open = {}, 1
+  local function done()
+    open = open - 1
+    if open > 0 then
+      return
     end
+    M.proposals = found
     require('kaiak.inline').show()
     if fn then
       fn()
     end
-  end)
+  end
+  local function page(cursor)
+    wire.call('proposal/list', { session_id = M.session, limit = 1000, cursor = cursor }, function(result)
+      for _, p in ipairs(result.proposals) do
+        found[p.proposal_id] = p
+        if p.status == 'pending' then
+          open = open + 1
+          wire.call('proposal/get', { proposal_id = p.proposal_id }, function(full)
+            found[p.proposal_id] = full
+            done()
+          end, done)
+        end
+      end
+      if result.cursor then
+        page(result.cursor)
+      else
+        done()
+      end
+    end)
+  end
+  page(nil)
 end
 
 --- Proposals in the given state ('pending' by default), by their description.
@@ -82,7 +113,7 @@ end
 function M.list(state)
   local out = {}
   for _, p in pairs(M.proposals) do
-    if p.state == (state or 'pending') then
+    if p.status == (state or 'pending') then
       out[#out + 1] = p
     end
   end
@@ -100,10 +131,20 @@ end
 --- @param hunks integer[]?
 function M.apply(proposal, hunks)
   local files = {}
-  for _, f in ipairs(proposal.files) do
-    files[#files + 1] = { file_path = f.file_path, base_sha256 = f.base_sha256, proposed_sha256 = f.proposed_sha256 }
+  for _, f in ipairs(proposal.files or {}) do
+    files[#files + 1] = {
+      file_path = f.file_path,
+      base_sha256 = f.base_sha256,
+      -- Of some hunks the outcome is another text than the proposed one.
+      proposed_sha256 = not hunks and f.proposed_sha256 or nil,
+    }
   end
-  wire.call('proposal/apply', { proposal_id = proposal.proposal_id, files = files, hunks = hunks }, function()
+  wire.call('proposal/apply', {
+    proposal_id = proposal.proposal_id,
+    files = files,
+    hunks = hunks,
+    rest = hunks and 'keep' or nil,
+  }, function()
     vim.cmd.checktime()
     M.refresh()
   end, function(err)
