@@ -126,7 +126,7 @@ func (b *run) do(ctx context.Context) (*Report, error) {
 	if b.record.Apply {
 		rep.Mode = modeApply
 	}
-	list, err := chunks(b.record.Incidents, chunkIncidents, chunkBytes)
+	list, err := chunks(b.record.Incidents, chunkTarget, chunkLimit, chunkBytes)
 	if err != nil {
 		return nil, err
 	}

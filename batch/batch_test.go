@@ -243,7 +243,7 @@ func TestChunks(t *testing.T) {
 			list = append(list, incident(fmt.Sprintf("%d-%d", f, i), "r", fmt.Sprint(f), i))
 		}
 	}
-	got, err := chunks(list, 5, 1<<20)
+	got, err := chunks(list, 5, 6, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,16 +258,16 @@ func TestChunks(t *testing.T) {
 			n++
 		}
 	}
-	// 3 | 4 | 9 does not fit and is cut in 5 and 4, where 1 still fits | 2
-	if want := []int{3, 4, 5, 5, 2}; !slices.Equal(sizes, want) {
+	// 3 | 4 | 9 is over the limit and cut in 6 and 3, where 1 still fits | 2
+	if want := []int{3, 4, 6, 4, 2}; !slices.Equal(sizes, want) {
 		t.Errorf("sizes %v, want %v", sizes, want)
 	}
 	raw, _ := json.Marshal(list[0])
-	small, err := chunks(list, 1000, 2*len(raw)+10)
+	small, err := chunks(list, 1000, 1000, 2*len(raw)+10)
 	if err != nil || len(small) < len(list)/2 {
 		t.Errorf("%d chunks of two incidents' bytes, %v", len(small), err)
 	}
-	if one, err := chunks(list[:1], 1000, 1); err != nil || len(one) != 1 {
+	if one, err := chunks(list[:1], 1000, 1000, 1); err != nil || len(one) != 1 {
 		t.Errorf("an incident that is too long alone: %v, %v", one, err)
 	}
 }

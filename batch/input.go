@@ -70,40 +70,43 @@ func order(list []incidents.Incident) []incidents.Incident {
 	})
 }
 
-// The contract's limits of one request; room is left for the frame around them.
+// How many incidents a request has. The contract allows 1,000 and 10 MB; room
+// is left for the frame around them. Small requests are cheaper: a server has
+// to look at the whole of one for each of its proposals, and less is done again
+// after a crash.
 const (
-	chunkIncidents = 1000
-	chunkBytes     = 9 << 20
+	chunkTarget = 100
+	chunkLimit  = 1000
+	chunkBytes  = 9 << 20
 )
 
-// chunks cuts an ordered list into requests of at most limit incidents and
-// maxBytes of JSON. The incidents of a file stay together where they fit, so
-// that one proposal changes the file.
-func chunks(list []incidents.Incident, limit, maxBytes int) ([][]incidents.Incident, error) {
+// chunks cuts an ordered list into requests of about target incidents. The
+// incidents of a file stay together, so that one proposal changes the file;
+// only one with more than limit incidents or maxBytes of JSON is cut.
+func chunks(list []incidents.Incident, target, limit, maxBytes int) ([][]incidents.Incident, error) {
 	var out [][]incidents.Incident
-	for start := 0; start < len(list); {
-		end, size := start, 0
-		for end < len(list) && end-start < limit {
+	start, bytes := 0, 0 // of the chunk that is being filled
+	for at := 0; at < len(list); {
+		end, size := at, 0 // of the file at hand, as far as it fits in one request
+		for end < len(list) && end-at < limit && list[end].FilePath == list[at].FilePath {
 			raw, err := json.Marshal(&list[end])
 			if err != nil {
 				return nil, err
 			}
-			if size += len(raw) + 1; size > maxBytes && end > start {
+			if size+len(raw)+1 > maxBytes && end > at {
 				break
 			}
+			size += len(raw) + 1
 			end++
 		}
-		if end < len(list) {
-			cut := end
-			for cut > start && list[cut-1].FilePath == list[end].FilePath {
-				cut--
-			}
-			if cut > start {
-				end = cut
-			}
+		if at > start && (end-start > target || bytes+size > maxBytes) {
+			out = append(out, list[start:at])
+			start, bytes = at, 0
 		}
-		out = append(out, list[start:end])
-		start = end
+		at, bytes = end, bytes+size
+	}
+	if start < len(list) {
+		out = append(out, list[start:])
 	}
 	return out, nil
 }
