@@ -4,7 +4,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/kaiak/kaiak/rules/internal/literal"
 )
 
 // A pathPattern is a pattern of paths as filePattern, builtin.file and
@@ -14,6 +15,7 @@ type pathPattern struct {
 	plain string
 	re    *regexp.Regexp
 	glob  string
+	need  literal.Need // strings that the path has to contain
 }
 
 // compilePath never fails: a pattern that is neither expression nor glob
@@ -44,22 +46,60 @@ func (p *pathPattern) match(rel string) bool {
 		strings.Contains(p.plain, "/") && strings.HasSuffix(rel, "/"+p.plain)
 }
 
-// pathPatterns compiles each pattern once.
+// pathPatterns holds each pattern once, and finds by the fixed strings of the
+// patterns which of them a path can match at all.
 type pathPatterns struct {
-	mu    sync.Mutex
-	known map[string]*pathPattern // guarded by mu
+	known   map[string]*pathPattern
+	builder literal.Builder
+	set     *literal.Set
 }
 
 func (c *pathPatterns) get(pattern string) *pathPattern {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	p := c.known[pattern]
 	if p == nil {
 		if c.known == nil {
 			c.known = map[string]*pathPattern{}
 		}
 		p = compilePath(pattern)
+		switch {
+		case p.re != nil:
+			p.need = c.builder.Need(literal.FromRegexp(pattern))
+		case p.glob == "":
+			p.need = c.builder.Need([][]string{{p.plain}})
+		}
 		c.known[pattern] = p
 	}
 	return p
+}
+
+// build is called when all patterns are known.
+func (c *pathPatterns) build() { c.set = c.builder.Build() }
+
+// A pathMatcher matches one path against many patterns.
+type pathMatcher struct {
+	patterns *pathPatterns
+	rel      string
+	found    literal.Found
+	memo     map[*pathPattern]bool
+}
+
+func (m *pathMatcher) reset(rel string) {
+	m.rel = rel
+	m.found = m.patterns.set.Scan([]byte("/"+rel), m.found)
+	if m.memo == nil {
+		m.memo = map[*pathPattern]bool{}
+	}
+	clear(m.memo)
+}
+
+func (m *pathMatcher) match(p *pathPattern) bool {
+	if !p.need.Met(m.found) {
+		return false
+	}
+	hit, ok := m.memo[p]
+	if !ok {
+		hit = p.match(m.rel)
+		m.memo[p] = hit
+	}
+	return hit
 }

@@ -74,6 +74,7 @@ func newPlan(rules []*Rule) (*plan, error) {
 		}
 	}
 	p.literals = p.builder.Build()
+	p.paths.build()
 	return p, nil
 }
 
@@ -212,26 +213,15 @@ func (p *plan) fillJava(l *leaf, s *Java) error {
 	return nil
 }
 
-// wants reports whether the leaf looks at a path.
-func (l *leaf) wants(rel string, memo map[*pathPattern]bool) bool {
-	fits := func(p *pathPattern) bool {
-		hit, ok := memo[p]
-		if !ok {
-			hit = p.match(rel)
-			memo[p] = hit
-		}
-		return hit
-	}
-	return (l.only == nil || fits(l.only)) && (len(l.in) == 0 || slices.ContainsFunc(l.in, fits))
+// wants reports whether the leaf looks at the current path.
+func (l *leaf) wants(m *pathMatcher) bool {
+	return (l.only == nil || m.match(l.only)) && (len(l.in) == 0 || slices.ContainsFunc(l.in, m.match))
 }
 
 // wantsXML adds the extensions that the XML conditions are about; a condition
 // that names its files is about those.
-func (l *leaf) wantsXML(rel string, memo map[*pathPattern]bool) bool {
-	if len(l.in) == 0 && !isXMLName(rel) {
-		return false
-	}
-	return l.wants(rel, memo)
+func (l *leaf) wantsXML(m *pathMatcher) bool {
+	return (len(l.in) > 0 || isXMLName(m.rel)) && l.wants(m)
 }
 
 func isXMLName(rel string) bool {

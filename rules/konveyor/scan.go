@@ -97,7 +97,7 @@ func (s *scan) run(workers int) error {
 		})
 		for range workers {
 			g.Go(func() error {
-				w := &worker{scan: s, memo: map[*pathPattern]bool{}}
+				w := &worker{scan: s, match: pathMatcher{patterns: &s.plan.paths}}
 				for i := range next {
 					if ctx.Err() != nil {
 						return ctx.Err()
@@ -128,7 +128,7 @@ func (s *scan) run(workers int) error {
 // A worker evaluates leaves, one file at a time.
 type worker struct {
 	*scan
-	memo  map[*pathPattern]bool // of the current path
+	match pathMatcher // of the current path
 	found literal.Found
 	index int
 	path  string
@@ -164,20 +164,20 @@ func (w *worker) file(index int) {
 	w.index, w.path = index, w.paths[index]
 	w.text, w.lines = nil, nil
 	w.local = map[int]bool{}
-	clear(w.memo)
+	w.match.reset(w.path)
 	for _, l := range w.plan.names {
-		if l.wants(w.path, w.memo) && l.name.match(w.path) {
+		if w.match.match(l.name) && l.wants(&w.match) {
 			w.put(l, []hit{{}})
 		}
 	}
 	var leaves []*leaf
 	for _, l := range w.plan.contents {
-		if l.wants(w.path, w.memo) {
+		if l.wants(&w.match) {
 			leaves = append(leaves, l)
 		}
 	}
 	for _, l := range w.plan.xml {
-		if l.wantsXML(w.path, w.memo) {
+		if l.wantsXML(&w.match) {
 			leaves = append(leaves, l)
 		}
 	}
@@ -227,6 +227,9 @@ func (w *worker) evaluate(leaves []*leaf, language string) {
 		case l.text != nil:
 			w.content(l)
 		case l.lang != nil:
+			if !l.lang.MayMatch(w.text) {
+				continue
+			}
 			if source == nil {
 				source = w.langFile(language)
 			}
@@ -307,7 +310,7 @@ var (
 func (w *worker) javaFile() {
 	var leaves []*leaf
 	for _, l := range w.plan.java {
-		if l.need.Met(w.found) && l.wants(w.path, w.memo) {
+		if l.need.Met(w.found) && l.wants(&w.match) {
 			leaves = append(leaves, l)
 		}
 	}

@@ -7,6 +7,7 @@
 package langref
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"path"
@@ -111,6 +112,31 @@ func (q *Query) Literals() [][]string {
 		return [][]string{{q.path}}
 	}
 	return [][]string{{q.pattern[strings.LastIndexByte(q.pattern, '.')+1:]}}
+}
+
+// MayMatch reports whether a text that holds the query's literals holds its name
+// as a word; without one it need not be parsed.
+func (q *Query) MayMatch(text []byte) bool {
+	if q.re != nil || q.lang.name == "go" {
+		return true
+	}
+	word := []byte(q.pattern[strings.LastIndexByte(q.pattern, '.')+1:])
+	for at := 0; ; {
+		i := bytes.Index(text[at:], word)
+		if i < 0 {
+			return false
+		}
+		start := at + i
+		end := start + len(word)
+		if (start == 0 || !isWord(text[start-1])) && (end == len(text) || !isWord(text[end])) {
+			return true
+		}
+		at = end
+	}
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
 // refKind is what a reference is.
