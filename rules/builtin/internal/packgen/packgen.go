@@ -274,6 +274,9 @@ has:
 // the property elements of persistence.xml and Hibernate's configuration.
 func propertyRules(r Row) ([]string, error) {
 	from, to := r.Cells[0], r.Cells[1]
+	if !strings.Contains(from, ".") {
+		return nil, fmt.Errorf("from %q is not a dotted key", from)
+	}
 	id := r.Pack + "-" + strings.TrimSuffix(from, ".*")
 	key := exactly(from)
 	if prefix, below := strings.CutSuffix(from, ".*"); below {
@@ -292,15 +295,21 @@ func propertyRules(r Row) ([]string, error) {
 		fix := "fix: " + quote(`"`+to+`"`) + "\n"
 		return append(docs, r.doc(id, "xml", message, "mechanical", safety, rule, fix, nil)), nil
 	}
-	// In YAML the last element of the key is what the rule finds; the step looks
-	// at the whole path.
-	leaf := strings.TrimSuffix(from, ".*")
-	leaf = leaf[strings.LastIndexByte(leaf, '.')+1:]
-	rule := fmt.Sprintf("kind: block_mapping_pair\nhas: {field: key, regex: %s}\n", quote(`(^|\.)`+regexp.QuoteMeta(leaf)+"$"))
-	if path := strings.Split(strings.TrimSuffix(from, ".*"), "."); len(path) > 1 {
-		rule += fmt.Sprintf("any:\n  - has: {field: key, regex: %s}\n  - inside: {kind: block_mapping_pair, stopBy: end, has: {field: key, regex: %s}}\n",
-			quote(exactly(strings.Join(path, "."))), quote(`^`+regexp.QuoteMeta(path[0])+`(\.|$)`))
+	// In YAML the key may be spread over nested mappings: the rule finds the pair
+	// with its last element below one with its first, and the step looks at the
+	// whole path.
+	whole, below := strings.CutSuffix(from, ".*")
+	end := "$"
+	if below {
+		end = `(\.|$)`
 	}
+	first, leaf := whole[:strings.IndexByte(whole, '.')], whole[strings.LastIndexByte(whole, '.')+1:]
+	rule := fmt.Sprintf(`kind: block_mapping_pair
+any:
+  - has: {field: key, regex: %s}
+  - has: {field: key, regex: %s}
+    inside: {kind: block_mapping_pair, stopBy: end, has: {field: key, regex: %s}}
+`, quote("^"+regexp.QuoteMeta(whole)+end), quote(`(^|\.)`+regexp.QuoteMeta(leaf)+end), quote("^"+first+`(\.|$)`))
 	return append(docs, r.doc(id, "yaml", message, "mechanical", safety, rule, step, []string{"**/application*.yml", "**/application*.yaml", "**/bootstrap*.yml", "**/bootstrap*.yaml"})), nil
 }
 
