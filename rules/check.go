@@ -258,7 +258,12 @@ func (c *checker) fixes(ctx context.Context, f found, id string) []Fix {
 	for _, fix := range f.rule.core.Fixes {
 		start, end := fix.Range(c.state, f.match)
 		one := Fix{Title: fix.Title, span: incidents.Span{Start: start, End: end}}
-		one.Edits, one.claims = fixEdits(c.file.Text, start, end, fix.Pieces(f.match))
+		pieces := fix.Pieces(f.match)
+		var inPlace bool
+		one.Edits, one.claims, inPlace = fixEdits(c.file.Text, start, end, pieces)
+		if !inPlace {
+			one.pieces = pieces
+		}
 		if lost := lostNode(f.match, start, end); !lost.IsZero() {
 			at := c.lines.Position(lost.Start())
 			one.refusal = &Refusal{id, f.rule.ID, RefusedDroppedNode, fmt.Sprintf(
@@ -299,14 +304,22 @@ func shorten(s string) string {
 	return s
 }
 
-// fixEdits returns the edits that put pieces in place of [start, end), and the
-// spans that the fix rests on. Code that is carried over in its order stays
-// untouched between them.
-func fixEdits(text []byte, start, end int, pieces []pattern.Piece) (edits []workspace.Edit, claims []incidents.Span) {
+// fixEdits returns the edits that put pieces in place of [start, end), the spans
+// that the fix rests on, and whether all carried code stays where it is. Code that is carried over in its order stays
+// untouched between them, and so do line breaks between such code, which the
+// template has no way to know of.
+func fixEdits(text []byte, start, end int, pieces []pattern.Piece) (edits []workspace.Edit, claims []incidents.Span, inPlace bool) {
 	var pending []byte
 	at := start
+	inPlace = true
+	var layout []workspace.Edit // edits that would only join lines
 	flush := func(to int) {
-		edits = appendChange(edits, text, at, to, pending)
+		change := appendChange(nil, text, at, to, pending)
+		if bytes.IndexByte(text[at:to], '\n') >= 0 && sameTokens(text[at:to], pending) {
+			layout = append(layout, change...)
+		} else {
+			edits = append(edits, change...)
+		}
 		claims = append(claims, incidents.Span{Start: at, End: to})
 		pending = nil
 	}
@@ -316,10 +329,20 @@ func fixEdits(text []byte, start, end int, pieces []pattern.Piece) (edits []work
 			at = p.End
 			continue
 		}
+		inPlace = inPlace && !p.Carried
 		pending = append(pending, p.Text...)
 	}
 	flush(end)
-	return edits, claims
+	if len(edits) == 0 {
+		// Layout is all that the rule is about.
+		return layout, claims, inPlace
+	}
+	return edits, claims, inPlace
+}
+
+// sameTokens reports whether two texts differ in white space alone.
+func sameTokens(a, b []byte) bool {
+	return bytes.Equal(bytes.Join(bytes.Fields(a), nil), bytes.Join(bytes.Fields(b), nil))
 }
 
 // appendChange appends the edit that puts new in place of text[start:end],

@@ -128,45 +128,54 @@ func regions(plans []*plan) []region {
 	return out
 }
 
+// item is one match that plans fix: where it was, and where to look afterwards.
+type item struct {
+	plan  *plan
+	span  incidents.Span // in the base
+	place region
+}
+
 // remaining checks that in each hunk's place its rule matches less often than
 // before. A match that was there and is carried over stays one: it is fixed, or
 // refused, for itself.
 func (rw *rewriter) remaining(plans []*plan, tree *treesitter.Tree) *flaw {
-	places := regions(plans)
-	byRule := map[*Rule][]int{}
-	for i, p := range plans {
-		byRule[p.match.Rule] = append(byRule[p.match.Rule], i)
-	}
-	for _, p := range plans {
-		list := byRule[p.match.Rule]
-		if list == nil {
-			continue
+	byRule := map[*Rule][]item{}
+	var order []*Rule
+	add := func(m Match, place region) {
+		if byRule[m.Rule] == nil {
+			order = append(order, m.Rule)
 		}
-		delete(byRule, p.match.Rule)
-		before := rw.spansBefore(p.match.Rule)
-		after := rw.set.spans(p.match.Rule, tree)
-		for _, i := range list {
-			was, is := inside(before, places[i].before), inside(after, places[i].after)
+		byRule[m.Rule] = append(byRule[m.Rule], item{place.plan, m.Fixes[0].span, place})
+	}
+	for _, place := range regions(plans) {
+		add(place.plan.match, place)
+		for _, m := range place.plan.nested {
+			add(m, place)
+		}
+	}
+	for _, r := range order {
+		before, after := rw.spansBefore(r), rw.set.spans(r, tree)
+		for _, it := range byRule[r] {
 			fixed := 0 // fixes of the rule in this place, this one and those nested in it
-			for _, j := range list {
-				if places[i].before.Start <= places[j].before.Start && places[j].before.End <= places[i].before.End {
+			for _, other := range byRule[r] {
+				if it.place.before.Start <= other.span.Start && other.span.End <= it.place.before.End {
 					fixed++
 				}
 			}
-			if is > was-fixed {
-				return rw.stillMatches(plans[i], is)
+			if is := inside(after, it.place.after); is > inside(before, it.place.before)-fixed {
+				return rw.stillMatches(it.plan, r, is)
 			}
 		}
-		if len(after) > len(before)-len(list) {
-			return &flaw{plan: p, kind: RefusedStillMatches, detail: fmt.Sprintf("rule %s would match in a place where it did not before", p.match.Rule.ID)}
+		if len(after) > len(before)-len(byRule[r]) {
+			return &flaw{kind: RefusedStillMatches, detail: fmt.Sprintf("rule %s would match in a place where it did not before", r.ID)}
 		}
 	}
 	return nil
 }
 
-func (rw *rewriter) stillMatches(p *plan, count int) *flaw {
+func (rw *rewriter) stillMatches(p *plan, r *Rule, count int) *flaw {
 	return &flaw{plan: p, kind: RefusedStillMatches, detail: fmt.Sprintf(
-		"rule %s would still match the fixed text (%d times), so that every run would change it again; make the rule exclude what its fix writes", p.match.Rule.ID, count)}
+		"rule %s would still match the fixed text (%d times), so that every run would change it again; make the rule exclude what its fix writes", r.ID, count)}
 }
 
 // inside counts the spans that lie in place.

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"github.com/kaiak/kaiak/incidents"
+	"github.com/kaiak/kaiak/rules/internal/pattern"
 	"github.com/kaiak/kaiak/workspace"
 )
 
@@ -22,6 +23,7 @@ type Fix struct {
 
 	span    incidents.Span   // what the fix replaces as a whole
 	claims  []incidents.Span // span without the code that is carried over; no two fixes may claim the same
+	pieces  []pattern.Piece  // what span becomes, where the edits do not leave all carried code in place; else nil
 	refusal *Refusal         // why it is not to be applied, known when it was made
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/kaiak/kaiak/incidents"
+	"github.com/kaiak/kaiak/rules/internal/pattern"
 	"github.com/kaiak/kaiak/rules/refactor"
 	"github.com/kaiak/kaiak/treesitter"
 	"github.com/kaiak/kaiak/workspace"
@@ -68,6 +69,7 @@ type plan struct {
 	hunk    Hunk
 	match   Match
 	also    []Match // further matches with the very same edits
+	nested  []Match // matches in code that the fix carries to another place
 	upkeep  bool    // of imports: no match of its own
 	imports *refactor.Imports
 }
@@ -82,7 +84,7 @@ func (rw *rewriter) drop(p *plan, kind RefusalKind, format string, args ...any) 
 	if p.upkeep {
 		return
 	}
-	for _, m := range append([]Match{p.match}, p.also...) {
+	for _, m := range slices.Concat([]Match{p.match}, p.also, p.nested) {
 		rw.refuse(m, kind, format, args...)
 	}
 }
@@ -134,6 +136,9 @@ func (rw *rewriter) add(m Match, fix Fix) {
 			p.hunk.IncidentIDs = append(p.hunk.IncidentIDs, m.Incident.ID)
 			return
 		}
+		if p.nest(rw.file.Text, m, fix) {
+			return
+		}
 		rw.refuse(m, RefusedOverlap, "it overlaps the fix of rule %s in line %d; fix it again after that one is applied", p.match.Rule.ID, p.match.Incident.LineNumber)
 		return
 	}
@@ -142,6 +147,51 @@ func (rw *rewriter) add(m Match, fix Fix) {
 		match:   m,
 		imports: m.Rule.imports,
 	})
+}
+
+// nest takes a fix of code that p's fix carries to another place into p, and
+// reports whether it could.
+func (p *plan) nest(text []byte, m Match, fix Fix) bool {
+	outer := &p.match.Fixes[0]
+	carried := func(piece pattern.Piece) bool {
+		return piece.Carried && piece.Start <= fix.span.Start && fix.span.End <= piece.End
+	}
+	if !slices.ContainsFunc(outer.pieces, carried) || fix.pieces != nil || m.Rule.imports != nil {
+		return false
+	}
+	for _, other := range p.nested {
+		if clash(other.Fixes[0].claims, fix.claims) {
+			return false
+		}
+	}
+	p.nested = append(p.nested, m)
+	p.hunk.IncidentIDs = append(p.hunk.IncidentIDs, m.Incident.ID)
+	pieces := slices.Clone(outer.pieces)
+	for i := range pieces {
+		if pieces[i].Carried {
+			pieces[i].Text = p.carry(text, pieces[i])
+			pieces[i].Carried = string(pieces[i].Text) == string(text[pieces[i].Start:pieces[i].End])
+		}
+	}
+	p.hunk.Edits, _, _ = fixEdits(text, outer.span.Start, outer.span.End, pieces)
+	return true
+}
+
+// carry returns the text of a piece with the nested fixes in it.
+func (p *plan) carry(text []byte, piece pattern.Piece) []byte {
+	var edits []workspace.Edit
+	for _, m := range p.nested {
+		for _, e := range m.Fixes[0].Edits {
+			if piece.Start <= e.Start && e.End <= piece.End {
+				edits = append(edits, workspace.Edit{Start: e.Start - piece.Start, End: e.End - piece.Start, New: e.New})
+			}
+		}
+	}
+	out, err := workspace.ApplyEdits(text[piece.Start:piece.End], edits)
+	if err != nil {
+		return piece.Text // nested fixes that clash were not taken
+	}
+	return out
 }
 
 // clash reports whether two lists of spans share a byte, or a span of one has a

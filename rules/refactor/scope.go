@@ -19,11 +19,26 @@ func declaration(t *treesitter.Tree, name string, start, end int) treesitter.Nod
 			continue
 		}
 		top := topLevel(n)
-		if end == 0 || n.Parent() == top || top.Start() <= start && start < top.End() {
+		if end == 0 || fileLevel(n, top) || top.Start() <= start && start < top.End() {
 			return n
 		}
 	}
 	return treesitter.Node{}
+}
+
+// fileLevel reports whether the declaration that n names is top itself or one of
+// those that top groups, as Go's "type ( … )" and JavaScript's "export" do.
+func fileLevel(n, top treesitter.Node) bool {
+	for p := n.Parent(); p != top; p = p.Parent() {
+		switch p.Kind() {
+		case "type_spec", "type_alias", "var_spec", "var_spec_list", "const_spec", // Go
+			"variable_declarator", "lexical_declaration", "variable_declaration", "function_declaration", "class_declaration", // JavaScript
+			"assignment": // Python
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // topLevel returns the ancestor of n (or n) that is a child of the root.
