@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -287,6 +289,36 @@ func TestOneWriter(t *testing.T) {
 	}
 	wg.Wait()
 	wantTree(t, dir, map[string]string{"a": "0" + strings.Repeat("+", 20)})
+}
+
+// The lock of another process is told with its owner, and is free when that dies.
+func TestOwnerDies(t *testing.T) {
+	dir, state := writeTree(t, map[string]string{"a": "0"}), t.TempDir()
+	w := openWorkspace(t, dir, Options{Store: openStore(t, state)})
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = helperEnv("lock", dir, state)
+	stdin, err := cmd.StdinPipe()
+	check(t, err)
+	defer stdin.Close()
+	stdout, err := cmd.StdoutPipe()
+	check(t, err)
+	check(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "locked\n" {
+		t.Fatalf("the helper says %q, %v", line, err)
+	}
+	set := Set{ID: "s", Changes: []Change{edit(t, w, "a", "1")}}
+	_, err = w.Apply(t.Context(), set, ApplyOptions{LockWait: time.Millisecond})
+	var busy *BusyError
+	if !errors.As(err, &busy) || busy.Owner.PID != cmd.Process.Pid || busy.Owner.Set != "the helper's set" || busy.Owner.Started.IsZero() {
+		t.Fatalf("%v", err)
+	}
+	wantTree(t, dir, map[string]string{"a": "0"})
+	check(t, cmd.Process.Kill())
+	_ = cmd.Wait() // it says that it was killed
+	_, err = w.Apply(t.Context(), set, ApplyOptions{LockWait: time.Minute})
+	check(t, err)
+	wantTree(t, dir, map[string]string{"a": "1"})
 }
 
 // Every outcome of a set is all or nothing while somebody exchanges a folder

@@ -3,64 +3,16 @@ package workspace
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/kaiak/kaiak/store"
 )
-
-// The variables that make this test binary the helper which strace kills.
-const (
-	helperDir   = "KAIAK_TEST_KILL_DIR"
-	helperState = "KAIAK_TEST_KILL_STATE"
-	helperUndo  = "KAIAK_TEST_KILL_UNDO"
-)
-
-func init() {
-	if os.Getenv(helperDir) != "" {
-		// Every system call of the helper comes from its first thread, so that
-		// counting them there counts all.
-		runtime.LockOSThread()
-	}
-}
-
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(helperDir); dir != "" {
-		if err := helper(dir, os.Getenv(helperState), os.Getenv(helperUndo) != ""); err != nil {
-			fmt.Println(err)
-			os.Exit(3)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
-
-// helper applies the scenario's set, or undoes it, as a process of its own.
-func helper(dir, state string, undo bool) error {
-	s, err := store.Open(state)
-	if err != nil {
-		return err
-	}
-	w, err := Open(dir, Options{Store: s})
-	if err != nil {
-		return err
-	}
-	t := &helperTB{}
-	if undo {
-		_, err = w.Undo(t.Context(), "s", "u", UndoOptions{})
-		return err
-	}
-	set, _ := faultSet(t, w, "s")
-	_, err = w.Apply(t.Context(), set, ApplyOptions{})
-	return err
-}
 
 // mutating are the system calls that change files, folders or their state on
 // the disk. Opening is not among them: a file that was only created is seen at
@@ -79,10 +31,11 @@ func straced(t *testing.T, dir, state string, undo bool, inject string) (calls [
 		args = append(args, "-e", "inject="+inject)
 	}
 	cmd := exec.Command("strace", append(args, os.Args[0])...)
-	cmd.Env = append(os.Environ(), helperDir+"="+dir, helperState+"="+state, "GOMAXPROCS=1")
+	job := "apply"
 	if undo {
-		cmd.Env = append(cmd.Env, helperUndo+"=1")
+		job = "undo"
 	}
+	cmd.Env = helperEnv(job, dir, state)
 	var buf bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &buf, &buf
 	err = cmd.Run()
@@ -259,15 +212,3 @@ func TestEverySystemCallFails(t *testing.T) {
 		t.Logf("%s: %d mutating system calls, failed at %d of them: %d times Apply said so and changed nothing, else it succeeded", errno, len(total), len(at), failed)
 	}
 }
-
-// helperTB lets the helper use the tests' own helpers.
-type helperTB struct{ testing.TB }
-
-func (*helperTB) Helper() {}
-
-func (*helperTB) Fatal(args ...any) {
-	fmt.Println(args...)
-	os.Exit(4)
-}
-
-func (*helperTB) Context() context.Context { return context.Background() }
