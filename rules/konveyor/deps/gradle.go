@@ -89,8 +89,11 @@ func lexGradle(src string) []token {
 			}
 			i += len(quote)
 			for i < len(src) && !strings.HasPrefix(src[i:], quote) && (len(quote) == 3 || src[i] != '\n') {
-				if src[i] == '\\' {
+				switch {
+				case src[i] == '\\':
 					i++
+				case quote[0] == '"' && strings.HasPrefix(src[i:], "${"):
+					i = interpolationEnd(src, i)
 				}
 				i++
 			}
@@ -108,6 +111,23 @@ func lexGradle(src string) []token {
 		}
 	}
 	return out
+}
+
+// interpolationEnd returns the offset of the brace that closes the ${ at i, or i
+// when there is none on the line; the expression in it may hold quotes.
+func interpolationEnd(src string, i int) int {
+	depth := 0
+	for j := i; j < len(src) && src[j] != '\n'; j++ {
+		switch src[j] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return j
+			}
+		}
+	}
+	return i
 }
 
 func isWord(c byte) bool {
@@ -217,12 +237,13 @@ func (g *gradleScript) statement(line []token) {
 	if len(line) < 2 || line[0].kind != 'i' || slices.Contains(notDependencies, line[0].text) {
 		return
 	}
-	line = line[1:]
+	line = withoutLocal(line[1:])
+	if len(line) == 0 {
+		return
+	}
 	named := map[string]string{}
 	for i, t := range line {
 		switch {
-		case t.kind == 'i' && (t.text == "project" || t.text == "files" || t.text == "fileTree" || t.text == "gradleApi"):
-			return
 		case t.kind == 'i' && i+2 < len(line) && (line[i+1].kind == ':' || line[i+1].kind == '=') && (line[i+2].kind == 's' || line[i+2].kind == 'i'):
 			named[t.text] = g.value(line[i+2])
 		case t.kind == 'i' && t.text == "kotlin" && i+2 < len(line) && line[i+2].kind == 's':
@@ -253,6 +274,30 @@ func (g *gradleScript) statement(line []token) {
 		}
 		g.add(parts[0], parts[1], version, t.start, t.end)
 	}
+}
+
+// withoutLocal leaves out what is part of the build itself: project(…), files(…).
+func withoutLocal(line []token) []token {
+	var out []token
+	depth := 0
+	for i, t := range line {
+		local := t.kind == 'i' && (t.text == "project" || t.text == "files" || t.text == "fileTree") && i+1 < len(line) && line[i+1].kind == '('
+		switch {
+		case depth > 0 && t.kind == '(':
+			depth++
+		case depth > 0 && t.kind == ')':
+			depth--
+		case depth == 0 && local:
+			depth = 1
+		case depth == 0:
+			out = append(out, t)
+			continue
+		}
+		if depth == 1 && t.kind == ')' {
+			depth = 0
+		}
+	}
+	return out
 }
 
 func (g *gradleScript) add(group, name, version string, start, end int) {
