@@ -271,3 +271,12 @@ func TestChunks(t *testing.T) {
 		t.Errorf("an incident that is too long alone: %v, %v", one, err)
 	}
 }
+
+func readReport(t *testing.T, raw []byte) *Report {
+	t.Helper()
+	var rep Report
+	if err := json.Unmarshal(raw, &rep); err != nil {
+		t.Fatal(err)
+	}
+	return &rep
+}

@@ -19,8 +19,13 @@ import (
 // a resumed run gets the request that is there already, with what became of its
 // proposals, instead of a second one.
 func (b *run) chunk(ctx context.Context, n int, list []incidents.Incident, done int) ([]Row, error) {
-	b.stream.onProgress(func(_ string, p progressContent) {
-		b.progress(done+len(list)*min(max(p.Percentage, 0), 100)/100, p.Description)
+	// Where the run applies, making the proposals is half the work.
+	half := len(list)
+	if b.record.Apply {
+		half /= 2
+	}
+	b.stream.onProgress(func(p progressContent) {
+		b.progress(done+half*min(max(p.Percentage, 0), 100)/100, p.Description)
 	})
 	defer b.stream.onProgress(nil)
 	req, err := call[generateResult](ctx, b, methodGenerate, generateParams{
@@ -38,7 +43,9 @@ func (b *run) chunk(ctx context.Context, n int, list []incidents.Incident, done 
 		return nil, err
 	}
 	if b.record.Apply {
-		err = b.approve(ctx, proposals)
+		err = b.approve(ctx, proposals, func(n int) {
+			b.progress(done+half+(len(list)-half)*n/len(proposals), "applying")
+		})
 	} else {
 		err = b.show(ctx, proposals)
 	}
@@ -147,9 +154,10 @@ func (b *run) show(ctx context.Context, proposals []proposal) error {
 
 // approve applies the pending proposals that the policy approves, each by the
 // hashes of the bytes that were seen. One that the server refuses is noted and
-// the others go on.
-func (b *run) approve(ctx context.Context, proposals []proposal) error {
+// the others go on. show hears how many are done.
+func (b *run) approve(ctx context.Context, proposals []proposal, show func(n int)) error {
 	for i := range proposals {
+		show(i)
 		q := &proposals[i]
 		if q.Status != "pending" {
 			continue // decided by an earlier run, or by the server's own rules

@@ -22,7 +22,9 @@ const serverEnv = "BATCH_TEST_STATE"
 func TestMain(m *testing.M) {
 	file := os.Getenv(serverEnv)
 	if file == "" {
-		os.Exit(m.Run())
+		code := m.Run()
+		removeBinary()
+		os.Exit(code)
 	}
 	s := &fakeServer{file: file}
 	if raw, err := os.ReadFile(file); err == nil {

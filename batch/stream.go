@@ -14,7 +14,7 @@ type stream struct {
 	over     map[string]chan struct{}
 	files    map[string][]fileModification // by proposal; without the texts
 	budget   bool
-	progress func(requestID string, p progressContent)
+	progress func(progressContent)
 }
 
 func newStream() *stream {
@@ -65,7 +65,7 @@ func (s *stream) hear(n client.Notification) {
 		show := s.progress
 		s.mu.Unlock()
 		if show != nil {
-			show(e.RequestID, p)
+			show(p)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func (s *stream) completed(requestID string) chan struct{} {
 }
 
 // onProgress has show called for each progress from now on; nil for nobody.
-func (s *stream) onProgress(show func(requestID string, p progressContent)) {
+func (s *stream) onProgress(show func(progressContent)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.progress = show
