@@ -54,6 +54,9 @@ type Service struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup // every goroutine of the service
 
+	clock  sync.Mutex // guards latest
+	latest time.Time
+
 	mu       sync.Mutex // guards what follows
 	clients  map[*Client]struct{}
 	spaces   map[string]*space   // by real directory
@@ -137,8 +140,19 @@ func (s *Service) survive() {
 	}
 }
 
-// now returns the time as it is stored and sent: UTC, to the millisecond.
-func (s *Service) now() time.Time { return s.opts.Now().UTC().Truncate(time.Millisecond) }
+// now returns the time as it is stored and sent: UTC, to the microsecond. No two
+// calls get the same, so that records which are ordered by it keep the order in
+// which they were made.
+func (s *Service) now() time.Time {
+	t := s.opts.Now().UTC().Truncate(time.Microsecond)
+	s.clock.Lock()
+	defer s.clock.Unlock()
+	if !t.After(s.latest) {
+		t = s.latest.Add(time.Microsecond)
+	}
+	s.latest = t
+	return t
+}
 
 // newID returns a new identifier with a prefix ("req-", "" for sessions).
 func newID(prefix string) string { return prefix + uuid.NewString() }
