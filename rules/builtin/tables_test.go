@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,7 +18,21 @@ import (
 
 func load(t *testing.T, pack string) *rules.Set {
 	t.Helper()
-	set, problems, err := rules.Load(context.Background(), []string{rules.Builtin + ":" + pack}, rules.LoadOptions{})
+	// Go rules ask the project for its language version.
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.org/m\n\ngo 1.24\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ws, err := workspace.Open(dir, workspace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := ws.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	set, problems, err := rules.Load(context.Background(), []string{rules.Builtin + ":" + pack}, rules.LoadOptions{Workspace: ws})
 	if err != nil {
 		t.Fatal(err)
 	}

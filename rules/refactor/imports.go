@@ -191,6 +191,9 @@ func checkAdd(t *treesitter.Tree, have []treesitter.Import, spec ImportSpec, in 
 		return false, nil
 	}
 	for _, imp := range have {
+		if language == "python" && spec.Name == "" && imp.Name == "" && spec.Alias == "" && imp.Alias == "" {
+			continue // import a and import a.b both bind a, to the same package
+		}
 		if imp.Local() == local && !(imp.Path == spec.Path && imp.Name == spec.Name) {
 			return false, refuse(Shadowed, "in %s the name %s already stands for %s, so %s cannot be imported by that name; tell them apart by hand", in.Path, local, fullName(imp), fullName(treesitter.Import{Path: spec.Path, Name: spec.Name}))
 		}

@@ -18,6 +18,9 @@ type ChangeAnnotation struct {
 	// To, if set, is the qualified name that takes its place.
 	To         string            `yaml:"to" json:"to"`
 	Attributes []AttributeChange `yaml:"attributes" json:"attributes"`
+	// Allow, if set, lists the attributes that the annotation may have: another
+	// one, which the replacement does not know, refuses the change.
+	Allow *[]string `yaml:"allow" json:"allow"`
 	// Remove deletes the annotation, and its import where nothing else uses it.
 	Remove bool `yaml:"remove" json:"remove"`
 }
@@ -59,11 +62,18 @@ func (s *ChangeAnnotation) Edits(ctx context.Context, in Input) ([]workspace.Edi
 	f := newJavaFile(t)
 	var edits []workspace.Edit
 	for n := range t.Root().Descendants() {
-		if k := n.Kind(); k != "annotation" && k != "marker_annotation" || !in.covers(n) {
+		if k := n.Kind(); k != "annotation" && k != "marker_annotation" {
 			continue
 		}
 		name := n.ChildByField("name")
 		if name.Kind() == "identifier" && !f.means(name.Text(), s.Type) || name.Kind() != "identifier" && dotted(name) != s.Type {
+			continue
+		}
+		// A new name is a change of the whole file, so every use has to allow it.
+		if other := s.notAllowed(n); other != "" && (s.To != "" || in.covers(n)) {
+			return nil, refuse(Unsafe, "in %s @%s at byte %d has the attribute %s, which would be lost; change it by hand", in.Path, name.Text(), n.Start(), other)
+		}
+		if !in.covers(n) && s.To == "" {
 			continue
 		}
 		if s.Remove {
@@ -98,6 +108,27 @@ func (s *ChangeAnnotation) Edits(ctx context.Context, in Input) ([]workspace.Edi
 		return nil, refuse(Unsafe, "the annotations %s of %s cannot be changed: %v", s.Type, in.Path, err)
 	}
 	return workspace.EditsBetween(in.Text, text), nil
+}
+
+// notAllowed returns an attribute that an annotation has and Allow does not list.
+func (s *ChangeAnnotation) notAllowed(n treesitter.Node) string {
+	list := n.ChildByField("arguments")
+	if s.Allow == nil || list.IsZero() {
+		return ""
+	}
+	for c := range list.NamedChildren() {
+		name := "value"
+		switch {
+		case c.Extra():
+			continue
+		case c.Kind() == "element_value_pair":
+			name = c.ChildByField("key").Text()
+		}
+		if !slices.Contains(*s.Allow, name) {
+			return name
+		}
+	}
+	return ""
 }
 
 // cutAnnotation deletes an annotation with its line, or with the space behind it.

@@ -9,8 +9,9 @@ import (
 	"github.com/kaiak/kaiak/workspace"
 )
 
-// RenameImported renames what a JavaScript or TypeScript file imports by name
-// from a module: in the import, and wherever the file uses it. It is refused
+// RenameImported renames what a file imports by name from a module: in the
+// import, and wherever the file uses it. A name that it has in the file (as …)
+// stays. It is refused
 // where the new name is taken, and where the file declares the old one again.
 type RenameImported struct {
 	// Module is the module's name; "@scope/pkg/*" stands for everything below it, too.
@@ -28,9 +29,9 @@ func (s *RenameImported) validate() error {
 	return nil
 }
 
-// Edits implements [Step] for JavaScript, TypeScript and TSX.
+// Edits implements [Step] for JavaScript, TypeScript, TSX and Python.
 func (s *RenameImported) Edits(ctx context.Context, in Input) ([]workspace.Edit, error) {
-	t, err := in.tree(ctx, "javascript", "typescript", "tsx")
+	t, err := in.tree(ctx, "javascript", "typescript", "tsx", "python")
 	if t == nil || err != nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func (s *RenameImported) Edits(ctx context.Context, in Input) ([]workspace.Edit,
 	have := false // the new name is imported already
 	all := treesitter.Imports(t)
 	for _, i := range all {
-		if i.Spec.Kind() != "import_specifier" || !s.inModule(i.Path) {
+		if k := i.Spec.Kind(); k != "import_specifier" && i.Stmt.Kind() != "import_from_statement" || !s.inModule(i.Path) {
 			continue
 		}
 		switch {
@@ -74,7 +75,11 @@ func (s *RenameImported) Edits(ctx context.Context, in Input) ([]workspace.Edit,
 	case have:
 		edits = append(edits, cutListItem(in.Text, imp.Spec))
 	default:
-		edits = append(edits, replace(imp.Spec.ChildByField("name"), s.To))
+		name := imp.Spec.ChildByField("name")
+		if name.IsZero() { // Python: the item is its name
+			name = imp.Spec
+		}
+		edits = append(edits, replace(name, s.To))
 	}
 	if imp.Alias != "" || s.From == s.To {
 		return edits, nil // the rest of the file knows it by its own name
@@ -84,6 +89,9 @@ func (s *RenameImported) Edits(ctx context.Context, in Input) ([]workspace.Edit,
 			continue
 		}
 		if n.Start() >= imp.Stmt.Start() && n.End() <= imp.Stmt.End() {
+			continue
+		}
+		if isMember(n) {
 			continue
 		}
 		switch n.Kind() {
