@@ -8,14 +8,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/kaiak/kaiak/kaiak"
 )
 
 // Options says what the shapes are judged by, besides go.lsp.dev's types.
 type Options struct {
-	Metamodel *Metamodel               // nil: not used
-	Results   map[string]reflect.Type  // kaiak/* method → its result
-	Streams   map[string]reflect.Type  // kaiak/stream/* notification → its params
-	Allowed   func(method string) bool // further methods the server may send; nil: none
+	Metamodel *Metamodel              // nil: not used
+	Results   map[string]reflect.Type // kaiak/* method → its result
 }
 
 // A Checker judges one connection. Its methods may be called concurrently.
@@ -31,6 +31,7 @@ type Checker struct {
 	shutdown   bool
 	progresses map[string]string // token → "open" or "done"
 	created    map[string]bool   // tokens for which the server asked, or the client gave
+	sequences  map[string]int64  // session → the newest event's
 }
 
 type request struct{ method string }
@@ -44,6 +45,7 @@ func New(opts Options) *Checker {
 		used:       map[string]bool{},
 		progresses: map[string]string{},
 		created:    map[string]bool{},
+		sequences:  map[string]int64{},
 	}
 }
 
@@ -155,11 +157,8 @@ func (c *Checker) question(method string, m message) {
 
 func (c *Checker) notification(method string, m message) {
 	c.timely(method)
-	if t, ok := c.opts.Streams[method]; ok {
-		c.report(method+" params", strict(m.Params, t))
-		return
-	}
-	if strings.HasPrefix(method, "kaiak/stream/") && c.opts.Streams == nil {
+	if strings.HasPrefix(method, "kaiak/") {
+		c.stream(method, m.Params)
 		return
 	}
 	c.params(serverNotifications, method, m.Params)
@@ -168,13 +167,35 @@ func (c *Checker) notification(method string, m message) {
 	}
 }
 
+// stream judges a stream notification: its envelope, its content, and its place
+// in the session's sequence, which has no gap.
+func (c *Checker) stream(method string, params json.RawMessage) {
+	i := slices.IndexFunc(kaiak.Notifications, func(n kaiak.Notification) bool { return n.Method == method })
+	if i < 0 {
+		c.fault("%s is no notification of the contract", method)
+		return
+	}
+	c.report(method+" params", strict(params, reflect.TypeFor[kaiak.Event]()))
+	var e kaiak.Event
+	if json.Unmarshal(params, &e) != nil {
+		return // reported
+	}
+	c.report(method+" content", strict(e.Content, reflect.TypeOf(kaiak.Notifications[i].Content)))
+	last, seen := c.sequences[e.SessionID]
+	if e.Sequence < 1 || seen && e.Sequence != last+1 {
+		c.fault("%s of session %s has the sequence %d after %d", method, e.SessionID, e.Sequence, last)
+	}
+	c.sequences[e.SessionID] = e.Sequence
+	if len(params) > kaiak.LimitStreamBytes.Value {
+		c.fault("%s has params of %d bytes", method, len(params))
+	}
+}
+
 // params judges the params of a message of the server.
 func (c *Checker) params(table map[string]reflect.Type, method string, params json.RawMessage) {
 	t, known := table[method]
 	if !known {
-		if c.opts.Allowed == nil || !c.opts.Allowed(method) {
-			c.fault("%s is nothing that a server may send", method)
-		}
+		c.fault("%s is nothing that a server may send", method)
 		return
 	}
 	if t == nil {

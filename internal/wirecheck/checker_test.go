@@ -1,6 +1,7 @@
 package wirecheck
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,6 +12,12 @@ const (
 	initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`
 	answered   = `{"jsonrpc":"2.0","id":1,"result":{"capabilities":{}}}`
 )
+
+// event is a progress event of a session, sent by the server.
+func event(session string, sequence int) string {
+	return fmt.Sprintf(`<{"jsonrpc":"2.0","method":"kaiak/stream/progress","params":{"session_id":%q,"message_id":"m","timestamp":"2025-12-22T10:36:00Z",`+
+		`"content":{"percentage":25,"phase":"p","description":"d"},"sequence":%d}}`, session, sequence)
+}
 
 // TestFaults injects one fault each and expects it, and no other, to be found.
 func TestFaults(t *testing.T) {
@@ -67,6 +74,12 @@ func TestFaults(t *testing.T) {
 			`<{"jsonrpc":"2.0","method":"$/progress","params":{"token":"t","value":{"kind":"begin","title":"x"}}}`,
 			`<{"jsonrpc":"2.0","method":"$/progress","params":{"token":"t","value":{"kind":"end"}}}`,
 			`<{"jsonrpc":"2.0","method":"$/progress","params":{"token":"t","value":{"kind":"report","percentage":5}}}`), "not running"},
+		{"events", opened(event("a", 4), event("b", 1), event("a", 5)), ""},
+		{"a gap in the events", opened(event("a", 4), event("a", 6)), "after 4"},
+		{"an event twice", opened(event("a", 4), event("a", 4)), "after 4"},
+		{"an event of no kind", opened(strings.Replace(event("a", 1), "stream/progress", "stream/ninth", 1)), "no notification"},
+		{"an event with a stranger", opened(strings.Replace(event("a", 1), `"phase"`, `"x":1,"phase"`, 1)), `"x"`},
+		{"an event that lacks", opened(strings.Replace(event("a", 1), `"message_id":"m",`, "", 1)), `"message_id"`},
 		{"kaiak result", opened(`{"jsonrpc":"2.0","id":2,"method":"kaiak/create"}`, `<{"jsonrpc":"2.0","id":2,"result":{"session_id":"s"}}`), ""},
 		{"kaiak result with a stranger", opened(`{"jsonrpc":"2.0","id":2,"method":"kaiak/create"}`, `<{"jsonrpc":"2.0","id":2,"result":{"session_id":"s","x":1}}`), `"x"`},
 		{"kaiak result that lacks", opened(`{"jsonrpc":"2.0","id":2,"method":"kaiak/create"}`, `<{"jsonrpc":"2.0","id":2,"result":{}}`), `"session_id"`},

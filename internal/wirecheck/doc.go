@@ -9,8 +9,8 @@
 // but what LSP allows before the initialize answer, every request answered once,
 // no id twice, every progress begun and ended once.
 //
-// Shapes are judged by go.lsp.dev's types; in addition by the LSP metamodel
-// where [Options.Metamodel] gives it, and kaiak/* by the types of the operation
-// table. The package judges the server only; what a test's client sends is its
+// Shapes are judged by go.lsp.dev's types, in addition by the LSP metamodel
+// where [Options.Metamodel] gives it; kaiak/stream/* by the service's own types,
+// and results of kaiak/* by the operation table in [Options.Results]. The package judges the server only; what a test's client sends is its
 // own business.
 package wirecheck
