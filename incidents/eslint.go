@@ -39,7 +39,7 @@ type eslintEdit struct {
 // workspace has no text.
 func ReadESLint(data []byte, opts Options) *Report {
 	r := newReader(opts, ESLint)
-	list, whole := elements(data)
+	list, whole := elements(repair(data, recordShapes[ESLint]))
 	if !whole {
 		r.problem(fmt.Sprintf("byte %d", len(data)), "the report ends in the middle; what was readable before is kept")
 	}

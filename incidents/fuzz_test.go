@@ -130,3 +130,38 @@ func FuzzBadYAMLRecord(f *testing.F) {
 		}
 	})
 }
+
+// Whatever single byte of a record is lost, or doubled, the records before and
+// after it come out unchanged, and the damage is reported or harmless.
+func TestEveryByteOfARecord(t *testing.T) {
+	for format, doc := range recordDocs {
+		read := func(records ...string) *Report {
+			return converters[format]([]byte(doc.before+strings.Join(records, ",\n  ")+doc.after), Options{})
+		}
+		record := func(n int) string { return fmt.Sprintf(doc.record, n) }
+		sound := read(record(1), record(2), record(3), record(4), record(5)).Incidents
+		if len(sound) != 5 {
+			t.Fatalf("%s: %d incidents of 5 sound records", format, len(sound))
+		}
+		middle := record(3)
+		for i := range len(middle) {
+			for what, damaged := range map[string]string{
+				"without": middle[:i] + middle[i+1:],
+				"doubled": middle[:i+1] + middle[i:],
+				"{":       middle[:i] + "{" + middle[i+1:],
+				"]":       middle[:i] + "]" + middle[i+1:],
+				"quote":   middle[:i] + `"` + middle[i+1:],
+			} {
+				rep := read(record(1), record(2), damaged, record(4), record(5))
+				got := rep.Incidents
+				n := len(got)
+				if n < 4 || !reflect.DeepEqual(got[:2], sound[:2]) || !reflect.DeepEqual(got[n-2:], sound[3:]) {
+					t.Errorf("%s, byte %d (%q) %s:\n%s\n%d incidents: %+v", format, i, middle[i], what, damaged, n, got)
+				}
+				if n < 5 && len(rep.Problems) == 0 {
+					t.Errorf("%s, byte %d (%q) %s: a record is lost without a problem", format, i, middle[i], what)
+				}
+			}
+		}
+	}
+}

@@ -32,7 +32,7 @@ type golangciIssue struct {
 // the text starts with ("SA1019: …"), else the linter's name.
 func ReadGolangciLint(data []byte, opts Options) *Report {
 	r := newReader(opts, GolangciLint)
-	top, whole := members(data)
+	top, whole := members(repair(data, recordShapes[GolangciLint]))
 	if !whole {
 		r.problem(fmt.Sprintf("byte %d", len(data)), "the report ends in the middle; what was readable before is kept")
 	}

@@ -18,15 +18,15 @@ func ReadKonveyor(data []byte, opts Options) *Report {
 	opts.Prefixes = append(opts.Prefixes[:len(opts.Prefixes):len(opts.Prefixes)], Prefix{From: containerSource})
 	k := &konveyorReader{reader: newReader(opts, Konveyor)}
 	if rest, ok := afterAssignment(data); ok {
-		k.readApps(rest)
+		k.readApps(repair(rest, recordShapes[Konveyor]))
 		return k.finish()
 	}
-	if c := firstByte(data); c != '[' && c != '{' {
-		converted, ok := k.fromYAML(data)
-		if !ok {
-			return k.finish()
-		}
+	if c := firstByte(data); c == '[' || c == '{' {
+		data = repair(data, recordShapes[Konveyor])
+	} else if converted, ok := k.fromYAML(data); ok {
 		data = converted
+	} else {
+		return k.finish()
 	}
 	k.readRulesets(data, "")
 	return k.finish()

@@ -20,7 +20,7 @@ func ReadNative(data []byte, opts Options) *Report {
 			}
 		}
 	}
-	list, whole := elements(data)
+	list, whole := elements(repair(data, recordShapes[Native]))
 	if !whole {
 		r.problem(fmt.Sprintf("byte %d", len(data)), "the list of incidents ends in the middle or its brackets do not match; what was readable before is kept")
 	}

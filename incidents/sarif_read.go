@@ -15,7 +15,7 @@ import (
 // suppressed ones are hidden; [Options] can show or hide more.
 func ReadSARIF(data []byte, opts Options) *Report {
 	r := newReader(opts, SARIF)
-	top, whole := members(data)
+	top, whole := members(repair(data, recordShapes[SARIF]))
 	if !whole {
 		r.problem(fmt.Sprintf("byte %d", len(data)), "the file ends in the middle or its brackets do not match; what was readable before is kept")
 	}
@@ -96,6 +96,10 @@ func (s *sarifReader) read(data []byte) {
 
 // decode decodes one record, or reports why it cannot be.
 func (r *reader) decode(data []byte, into any, where string) bool {
+	if reason, broken := brokenReason(data); broken {
+		r.problem(where, "it is not JSON: %s", reason)
+		return false
+	}
 	if err := json.Unmarshal(data, into); err != nil {
 		r.problem(where, "%s", decodeError(err))
 		return false
