@@ -74,6 +74,14 @@ func (p *parser) checkSpec(n *yamldoc.Node, spec Spec) error {
 	for _, pattern := range spec.scope().Patterns {
 		p.checkPath(n, "filepaths", pattern)
 	}
+	switch spec.(type) {
+	case *XML, *XMLPublicID:
+		for _, pattern := range spec.scope().Patterns {
+			if ext := plainExtension.FindStringSubmatch(pattern); ext != nil && ext[1] != "xml" && ext[1] != "xhtml" {
+				p.warn(n, "xml-extension", "filepaths %q names files that XML conditions do not look at; they look at .xml and .xhtml", pattern)
+			}
+		}
+	}
 	switch s := spec.(type) {
 	case *FileContent:
 		if s.FilePattern != "" {
@@ -143,6 +151,9 @@ func (p *parser) checkContent(n *yamldoc.Node, s *FileContent) error {
 	}
 	return nil
 }
+
+// plainExtension is the extension at the end of a pattern of paths.
+var plainExtension = regexp.MustCompile(`\.(?:\(\?i:)?(\w+)\)?\$?$`)
 
 var bracketWord = regexp.MustCompile(`^\[[A-Za-z]{3,}\]$`)
 

@@ -46,6 +46,8 @@ func TestLint(t *testing.T) {
 		{"  message: m\n  when:\n@    builtin.xml: {xpath: '//a['}", "error rule"},
 		{"  message: m\n  when:\n@    builtin.xml: {xpath: '//p:a'}", "warning namespace"},
 		{"  message: m\n  when:\n@    builtin.xmlPublicID: {regex: ''}", "warning empty-regex"},
+		{"  message: m\n  when:\n@    builtin.xml: {xpath: //a, filepaths: ['.*\\.(?i:wsdl)']}", "warning xml-extension"},
+		{"  message: m\n  when:\n    builtin.xml: {xpath: //a, filepaths: [pom.xml, '.*\\.xhtml$']}", ""},
 		{"  message: m\n  when:\n@    builtin.hasTags: {}", "error rule"},
 		{"  message: m\n  when:\n@    java.referenced: {pattern: a.B, location: THROW_STATEMENT}", "warning location"},
 		{"  message: m\n  when:\n@    java.referenced: {pattern: 'a.(B|C))*'}", "warning java-pattern"},

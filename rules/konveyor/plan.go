@@ -218,11 +218,9 @@ func (l *leaf) wants(m *pathMatcher) bool {
 	return (l.only == nil || m.match(l.only)) && (len(l.in) == 0 || slices.ContainsFunc(l.in, m.match))
 }
 
-// wantsXML adds the extensions that the XML conditions are about; a condition
-// that names its files is about those.
-func (l *leaf) wantsXML(m *pathMatcher) bool {
-	return (len(l.in) > 0 || isXMLName(m.rel)) && l.wants(m)
-}
+// wantsXML adds the extensions that XML conditions are about, even those that
+// name other files.
+func (l *leaf) wantsXML(m *pathMatcher) bool { return isXMLName(m.rel) && l.wants(m) }
 
 func isXMLName(rel string) bool {
 	ext := path.Ext(rel)
