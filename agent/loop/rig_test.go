@@ -71,7 +71,7 @@ type rig struct {
 
 func newRig(t *testing.T, files string, steps []step, adjust ...func(*Options)) *rig {
 	t.Helper()
-	r := &rig{t: t, dir: t.TempDir(), listener: &listener{}}
+	r := &rig{t: t, dir: t.TempDir()}
 	var ruleFile string
 	for _, f := range txtar.Parse([]byte(files)).Files {
 		path := filepath.Join(r.dir, filepath.FromSlash(f.Name))
@@ -86,6 +86,16 @@ func newRig(t *testing.T, files string, steps []step, adjust ...func(*Options)) 
 			t.Fatal(err)
 		}
 	}
+	r.server = modelserver.New(t, modelserver.Script{Steps: steps, Unordered: true})
+	in := newRigIn(t, r.dir, ruleFile, r.server.URL, adjust...)
+	in.t, in.dir, in.server = r.t, r.dir, r.server
+	return in
+}
+
+// newRigIn makes a rig of a folder that is there.
+func newRigIn(t *testing.T, dir, ruleFile, url string, adjust ...func(*Options)) *rig {
+	t.Helper()
+	r := &rig{t: t, dir: dir, listener: &listener{}}
 	var err error
 	if r.ws, err = workspace.Open(r.dir, workspace.Options{}); err != nil {
 		t.Fatal(err)
@@ -110,9 +120,8 @@ func newRig(t *testing.T, files string, steps []step, adjust ...func(*Options)) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.server = modelserver.New(t, modelserver.Script{Steps: steps, Unordered: true})
 	opts := Options{}
-	client, err := llm.New(llm.Profile{BaseURL: r.server.URL, Model: "scripted", Proxy: "none", Concurrency: 8}, llm.Options{})
+	client, err := llm.New(llm.Profile{BaseURL: url, Model: "scripted", Proxy: "none", Concurrency: 8}, llm.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
