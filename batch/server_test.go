@@ -293,6 +293,7 @@ func testOptions(t *testing.T, list ...incidents.Incident) (Options, string) {
 	dir := t.TempDir()
 	state := filepath.Join(dir, "server.json")
 	t.Setenv(serverEnv, state)
+	t.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector delays the end of a process by a second
 	opts := Options{Server: []string{exe}, Workspace: filepath.Join(dir, "ws"), StateDir: filepath.Join(dir, "state"), Log: os.Stderr}
 	if err := os.Mkdir(opts.Workspace, 0o755); err != nil {
 		t.Fatal(err)

@@ -246,7 +246,7 @@ func command(t *testing.T, mode string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), serveEnv+"="+mode)
+	cmd.Env = append(os.Environ(), serveEnv+"="+mode, "GORACE=atexit_sleep_ms=0") // without the race detector's pause at the end
 	return cmd
 }
 
