@@ -21,7 +21,10 @@ export interface Parts {
   output: vscode.LogOutputChannel;
 }
 
-/** limit of the contract: incidents in one request. */
+/** Who fixes, by the setting kaiak.engine. */
+const enginesOf: Record<string, string[]> = { recipes: ['recipe'], auto: ['recipe', 'model'], model: ['model'] };
+
+/** The contract's limit: incidents in one request. */
 const maxIncidents = 1000;
 
 export function registerCommands(parts: Parts): vscode.Disposable {
@@ -65,7 +68,7 @@ export function registerCommands(parts: Parts): vscode.Disposable {
       void vscode.window.showInformationMessage('Kaiak: there is no incident to fix here.');
       return;
     }
-    const engines = vscode.workspace.getConfiguration('kaiak').get('engine') === 'recipe+model' ? ['recipe', 'model'] : ['recipe'];
+    const engines = enginesOf[vscode.workspace.getConfiguration('kaiak').get<string>('engine', 'recipes')] ?? ['recipe'];
     for (const [folder, own] of byFolder(store, list)) {
       const session = await store.session(folder);
       for (let i = 0; i < own.length; i += maxIncidents) {
@@ -116,7 +119,7 @@ export function registerCommands(parts: Parts): vscode.Disposable {
       const uri = node?.type === 'incident' ? node.incident.uri : vscode.window.activeTextEditor?.document.uri.toString();
       await fix([...store.incidents.values()].filter((i) => i.uri !== undefined && uri !== undefined && sameUri(i.uri, uri)));
     }),
-    register('fixRule', async (node?: IncidentNode) => {
+    register('fixAllOfRule', async (node?: IncidentNode) => {
       const rule = node?.type === 'incident' ? node.incident.rule_id : undefined;
       if (rule) await fix([...store.incidents.values()].filter((i) => i.rule_id === rule));
     }),

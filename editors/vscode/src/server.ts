@@ -18,20 +18,20 @@ export function serverPath(context: vscode.ExtensionContext): string | undefined
   return undefined;
 }
 
-/** settings are the server's own keys, as .kaiak/config.yaml has them. */
+/** The server's own keys; the others of this extension stay here. */
+const serverKeys = ['rules', 'disabled_rules', 'severity', 'baseline', 'analysis_files'] as const;
+const trustedKeys = ['engine', 'model'] as const;
+
+/** settings are what the user set of the server's keys, as .kaiak/config.yaml has them. */
 export function settings(): Record<string, unknown> {
   const c = vscode.workspace.getConfiguration('kaiak');
   const out: Record<string, unknown> = {};
-  const put = (key: string, value: unknown) => {
-    if (Array.isArray(value) ? value.length > 0 : Boolean(value)) out[key] = value;
-  };
-  put('rules', c.get<string[]>('rules'));
-  put('disabled_rules', c.get<string[]>('disabledRules'));
-  put('analysis_files', c.get<string[]>('analysisFiles'));
-  if (vscode.workspace.isTrusted) {
-    put('engine', c.get<string>('engine'));
-    put('model_profile', c.get<string>('model.profile'));
+  for (const key of vscode.workspace.isTrusted ? [...serverKeys, ...trustedKeys] : serverKeys) {
+    const set = c.inspect(key);
+    const value = set?.workspaceFolderValue ?? set?.workspaceValue ?? set?.globalValue;
+    if (value !== undefined) out[key] = value;
   }
+  if (vscode.workspace.isTrusted) out['trusted'] = true;
   return out;
 }
 
@@ -54,6 +54,7 @@ export function newClient(program: string, output: vscode.LogOutputChannel): Lan
     outputChannel: output,
     revealOutputChannelOn: RevealOutputChannelOn.Never,
     progressOnInitialization: false,
+    middleware: { workspace: { configuration: (params) => params.items.map(() => settings()) } },
     markdown: { isTrusted: false, supportHtml: false },
   });
   client.registerFeature(interactive);

@@ -67,7 +67,7 @@ export async function start(logName) {
     'out/server-main.js', '--host', '127.0.0.1', '--port', String(port), '--without-connection-token',
     '--accept-server-license-terms', '--telemetry-level', 'off', '--user-data-dir', data, '--server-data-dir', data,
     '--extensions-dir', join(data, 'extensions'), '--disable-workspace-trust', '--enable-smoke-test-driver',
-  ], { cwd: process.env.KAIAK_VSCODE, stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, KAIAK_STATE_DIR: join(base, 'state') } });
+  ], { cwd: process.env.KAIAK_VSCODE, stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, KAIAK_STATE_DIR: join(base, 'state') } });
   await new Promise((resolve, reject) => {
     server.once('exit', (code) => reject(new Error(`VS Code ended with ${code}`)));
     server.stdout.on('data', (d) => { if (String(d).includes('listening on')) resolve(); });
