@@ -69,14 +69,15 @@ func record(logFile, server string, args []string) (int, error) {
 		}
 	}()
 
-	// Stdin may stay open after the server has ended; then only the process's
+	// A message is in the log before it is passed on, so that no answer stands
+	// before its question. Stdin may stay open after the server has ended; then only the process's
 	// end ends this copy.
 	go func() {
-		_, _ = io.Copy(io.MultiWriter(in, l.frames("c2s")), os.Stdin)
+		_, _ = io.Copy(io.MultiWriter(l.frames("c2s"), in), os.Stdin)
 		_ = in.Close()
 	}()
 	toClient := l.frames("s2c")
-	_, copyErr := io.Copy(io.MultiWriter(os.Stdout, toClient), out)
+	_, copyErr := io.Copy(io.MultiWriter(toClient, os.Stdout), out)
 	err = cmd.Wait()
 	code := cmd.ProcessState.ExitCode()
 	l.write(map[string]any{"dir": "-", "event": "exit", "code": code})
