@@ -405,6 +405,12 @@ func wireApplyError(err error) *Error {
 	case errors.Is(err, context.Canceled):
 		return Errorf(RequestCancelled, "cancelled; nothing was changed")
 	}
+	var buffer *workspace.BufferError
+	if errors.As(err, &buffer) && buffer.Timeout {
+		e := Errorf(ToolTimeout, "nothing was changed: %w", err).With("path", buffer.Path)
+		e.Retryable = true
+		return e
+	}
 	e = Errorf(FileModificationFailed, "nothing was changed: %w", err)
 	var p *workspace.PathError
 	if errors.As(err, &p) {

@@ -129,7 +129,7 @@ func (r *request) open(i *interaction) {
 
 // expireAt ends an interaction when its time is over, unless the service ends first.
 func (s *Service) expireAt(i *interaction) {
-	timer := time.NewTimer(time.Until(i.data.Expires))
+	timer := time.NewTimer(i.data.Expires.Sub(s.opts.Now()))
 	started := s.run(func() {
 		defer timer.Stop()
 		select {

@@ -48,7 +48,7 @@ func (sp *space) recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := sp.ws.Recover(ctx, workspace.ApplyOptions{Buffers: sp}); err != nil {
+	if _, err := sp.ws.Recover(ctx, sp.applyOptions()); err != nil {
 		var busy *workspace.BusyError
 		if !errors.As(err, &busy) {
 			return wireApplyError(err)

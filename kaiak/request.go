@@ -12,6 +12,7 @@ import (
 	"github.com/kaiak/kaiak/agent"
 	"github.com/kaiak/kaiak/incidents"
 	"github.com/kaiak/kaiak/store"
+	"github.com/kaiak/kaiak/workspace"
 )
 
 // The states of a request.
@@ -652,4 +653,27 @@ func firstRange(a, b *incidents.Range) *incidents.Range {
 
 func validSeverity(s string) bool {
 	return slices.Contains([]incidents.Severity{incidents.Error, incidents.Warning, incidents.Info, incidents.Hint}, incidents.Severity(s))
+}
+
+// checkSizes refuses incidents that all lie in files which are too large to be
+// fixed. Where only some do, the others are fixed and those are left over.
+func (sp *space) checkSizes(list []incidents.Incident) error {
+	large := ""
+	seen := map[string]bool{}
+	for _, in := range list {
+		if seen[in.FilePath] {
+			continue
+		}
+		seen[in.FilePath] = true
+		file, err := sp.ws.Read(in.FilePath)
+		var p *workspace.PathError
+		if tooLarge := err == nil && len(file.Text) > LimitFileBytes.Value || errors.As(err, &p) && p.Kind == workspace.TooLarge; !tooLarge {
+			return nil
+		}
+		large = first(large, in.FilePath)
+	}
+	if large == "" {
+		return nil
+	}
+	return LimitFileBytes.exceeded("%s is larger than %d bytes, the most that is fixed in one file", large, LimitFileBytes.Value).With("path", large)
 }

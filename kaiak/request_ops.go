@@ -27,6 +27,9 @@ func fixGenerate(ctx context.Context, c *Client, p FixGenerateParams) (FixGenera
 	if err != nil {
 		return FixGenerateResult{}, err
 	}
+	if err := s.space.checkSizes(list); err != nil {
+		return FixGenerateResult{}, err
+	}
 	s.mu.Lock()
 	own := s.data.Configuration
 	_, mine := s.clients[c]

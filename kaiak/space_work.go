@@ -44,7 +44,11 @@ var errFound = errors.New("found")
 
 // applySet changes files; documents that are open are changed by their client.
 func (sp *space) applySet(ctx context.Context, set workspace.Set) (workspace.Result, error) {
-	return sp.ws.Apply(ctx, set, workspace.ApplyOptions{Buffers: sp})
+	return sp.ws.Apply(ctx, set, sp.applyOptions())
+}
+
+func (sp *space) applyOptions() workspace.ApplyOptions {
+	return workspace.ApplyOptions{Buffers: sp, BufferTimeout: sp.service.opts.EditTimeout}
 }
 
 // scan runs rules over files, in the order of their paths.
@@ -278,7 +282,7 @@ func (s *Service) revert(ctx context.Context, id, by string) (ProposalStatusResu
 	if err != nil {
 		return ProposalStatusResult{}, err
 	}
-	_, err = ses.space.ws.Undo(ctx, p.data.SetID, newID("set-"), workspace.UndoOptions{ApplyOptions: workspace.ApplyOptions{Buffers: ses.space}})
+	_, err = ses.space.ws.Undo(ctx, p.data.SetID, newID("set-"), workspace.UndoOptions{ApplyOptions: ses.space.applyOptions()})
 	if err != nil {
 		var conflict *workspace.ConflictError
 		if errors.As(err, &conflict) {

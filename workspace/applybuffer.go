@@ -17,6 +17,8 @@ type BufferError struct {
 	Path   string
 	Reason string
 	Err    error // what the front said, where it did
+
+	Timeout bool // it did not answer in time; it may yet
 }
 
 func (e *BufferError) Error() string {
@@ -71,7 +73,7 @@ func (w *Workspace) editBuffer(ctx context.Context, f *File, edits []Edit, want 
 		return &ConflictError{Files: []Conflict{{f.Path, f.SHA256, sumOf(now), "was changed in the editor meanwhile"}}}
 	}
 	if err := opts.Buffers.EditBuffer(ctx, f.Path, f.Version, f.Text, edits); err != nil {
-		return &BufferError{f.Path, "the editor did not apply the edit", err}
+		return &BufferError{Path: f.Path, Reason: "the editor did not apply the edit", Err: err}
 	}
 	timeout := time.NewTimer(opts.BufferTimeout)
 	defer timeout.Stop()
@@ -82,7 +84,7 @@ func (w *Workspace) editBuffer(ctx context.Context, f *File, edits []Edit, want 
 		}
 		return nil
 	case <-timeout.C:
-		return &BufferError{Path: f.Path, Reason: fmt.Sprintf("the editor did not bring the expected text within %v", opts.BufferTimeout)}
+		return &BufferError{Path: f.Path, Timeout: true, Reason: fmt.Sprintf("the editor did not bring the expected text within %v", opts.BufferTimeout)}
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
