@@ -25,11 +25,14 @@ func ParsePolicy(name string) (Policy, error) {
 	return "", fmt.Errorf("the approval policy is recipes, validated or none, not %q", name)
 }
 
-// approves reports whether the policy approves a proposal, or why not.
+// approves reports whether the policy approves a proposal, or why not. What the
+// server wants a person to decide, no policy does.
 func (p Policy) approves(q *proposal) (ok bool, reason string) {
 	switch {
 	case p == None:
 		return false, "the policy none approves nothing"
+	case q.Asks != "":
+		return false, q.Asks
 	case q.Source == "recipe":
 		return true, ""
 	case p == Recipes:

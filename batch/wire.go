@@ -97,7 +97,7 @@ type proposal struct {
 	Evidence    Evidence           `json:"evidence"`
 	Confidence  float64            `json:"confidence"`
 	FilePaths   []string           `json:"file_paths"`
-	DependsOn   string             `json:"depends_on"`
+	Asks        string             `json:"asks"` // why a person has to decide
 	Reason      string             `json:"reason"`
 	Files       []fileModification `json:"files"`
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/kaiak/kaiak/agent"
 	"github.com/kaiak/kaiak/store"
 	"github.com/kaiak/kaiak/workspace"
 )
@@ -57,6 +58,41 @@ func (sp *space) decide(s *session, changes []workspace.Change) decision {
 		}
 	}
 	return strictest
+}
+
+// asks says why a person has to decide about a proposal, whatever policy a
+// client has: it changes a file that runs on somebody's machine by something
+// else than the typed steps of rules. "" leaves it to the policy.
+func (sp *space) asks(ctx context.Context, c agent.Candidate) string {
+	for _, ch := range c.Changes {
+		class := sp.ws.Classify(ch.Path)
+		if class.Class != workspace.ConfigIsCode || sp.typed(ctx, c, ch.Path) {
+			continue
+		}
+		return fmt.Sprintf("%s is a file that somebody has to look at (%s), and its change is not one of a known kind", ch.Path, class.Why)
+	}
+	return ""
+}
+
+// typed reports whether rules change the file, by typed steps only.
+func (sp *space) typed(ctx context.Context, c agent.Candidate, path string) bool {
+	if c.Engine != agent.Recipe {
+		return false
+	}
+	set, err := sp.rules(ctx)
+	if err != nil {
+		return false
+	}
+	steps := map[string]bool{}
+	for _, r := range set.Rules() {
+		steps[r.ID] = r.Typed()
+	}
+	for _, h := range c.Hunks {
+		if h.Path == path && !steps[h.RuleID] {
+			return false
+		}
+	}
+	return true
 }
 
 func decideFile(rules []PermissionRule, sessionID, path string) decision {

@@ -26,6 +26,7 @@ type ProposalView struct {
 	FilePaths   []string                  `json:"file_paths"`
 	DependsOn   string                    `json:"depends_on,omitempty"`
 	Supersedes  string                    `json:"supersedes,omitempty"`
+	Asks        string                    `json:"asks,omitempty"` // why a person has to decide, whatever policy the client has
 	Reason      string                    `json:"reason,omitempty"`
 	DecidedBy   string                    `json:"decided_by,omitempty"`
 	CreatedAt   time.Time                 `json:"created_at"`
@@ -91,6 +92,7 @@ func proposalList(ctx context.Context, c *Client, p ProposalListParams) (Proposa
 			return result, err
 		}
 		v := c.service.proposalView(ses.space, q)
+		v.Asks = ses.space.asks(ctx, q.data.Candidate)
 		if p.FilePath == "" || touchesPath(ses.space, v.FilePaths, p.FilePath) {
 			result.Proposals = append(result.Proposals, v)
 		}
@@ -126,6 +128,7 @@ func proposalGet(ctx context.Context, c *Client, p ProposalParams) (ProposalView
 		return ProposalView{}, err
 	}
 	v := c.service.proposalView(ses.space, q)
+	v.Asks = ses.space.asks(ctx, q.data.Candidate)
 	for i, ch := range q.data.Candidate.Changes {
 		var base []byte
 		if ch.Kind != workspace.CreateFile {

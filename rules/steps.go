@@ -2,6 +2,7 @@ package rules
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/kaiak/kaiak/rules/internal/yamldoc"
@@ -101,4 +102,12 @@ func decode(doc *yamldoc.Node, into any) error {
 		return doc.Errorf("%s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
+}
+
+// Typed reports whether the rule's fix is made of steps alone that know what
+// they change (a dependency, a version, a property, a name), none of which puts
+// text in place of what was matched.
+func (r *Rule) Typed() bool {
+	return len(r.steps) > 0 && len(r.core.Fixes) == 0 &&
+		!slices.ContainsFunc(r.steps, func(s namedStep) bool { return s.name == "findReplace" || s.name == "removeMatch" })
 }
