@@ -181,25 +181,33 @@ func typeRules(r Row) ([]string, error) {
 		"The name is resolved by the file's imports; a type of the file's own that hides it refuses the fix.", rule, fix, nil)}, nil
 }
 
-// methodRules renames the calls of a Java method.
+// methodRules renames the calls of a Java method on a variable that the file
+// declares with the type.
 func methodRules(r Row) ([]string, error) {
 	typ, from, to, args := r.Cells[0], r.Cells[1], r.Cells[2], r.Cells[3]
-	pkg, _ := splitName(typ)
+	pkg, simple := splitName(typ)
 	rule := fmt.Sprintf(`kind: identifier
 regex: %s
 inside:
   kind: method_invocation
-  field: name
+  has:
+    field: object
+    any:
+      - {kind: identifier, pattern: $RECEIVER}
+      - {kind: field_access, has: {field: field, pattern: $RECEIVER}}
 all:
   - inside:
       kind: program
       stopBy: end
-      has:
-        kind: import_declaration
-        regex: %s
-`, quote(exactly(from)), quote(`^import\s+(`+regexp.QuoteMeta(typ)+`|`+regexp.QuoteMeta(pkg)+`\.\*)\s*;`))
-	// "inside … field" means the field of the ancestor; the name itself is meant.
-	rule = strings.Replace(rule, "inside:\n  kind: method_invocation\n  field: name\n", "inside: {kind: method_invocation}\n", 1)
+      all:
+        - has: {kind: import_declaration, regex: %s}
+        - has:
+            stopBy: end
+            any:
+              - {kind: formal_parameter, all: [{has: {field: type, regex: %[3]s}}, {has: {field: name, pattern: $RECEIVER}}]}
+              - {kind: local_variable_declaration, all: [{has: {field: type, regex: %[3]s}}, {has: {kind: variable_declarator, has: {field: name, pattern: $RECEIVER}}}]}
+              - {kind: field_declaration, all: [{has: {field: type, regex: %[3]s}}, {has: {kind: variable_declarator, has: {field: name, pattern: $RECEIVER}}}]}
+`, quote(exactly(from)), quote(`^import\s+(`+regexp.QuoteMeta(typ)+`|`+regexp.QuoteMeta(pkg)+`\.\*)\s*;`), quote(exactly(simple)))
 	arguments, suffix := "", ""
 	if args != "" {
 		arguments, suffix = ", arguments: "+args, "-"+args
@@ -295,22 +303,29 @@ func propertyRules(r Row) ([]string, error) {
 		fix := "fix: " + quote(`"`+to+`"`) + "\n"
 		return append(docs, r.doc(id, "xml", message, "mechanical", safety, rule, fix, nil)), nil
 	}
-	// In YAML the key may be spread over nested mappings: the rule finds the pair
-	// with its last element below one with its first, and the step looks at the
-	// whole path.
 	whole, below := strings.CutSuffix(from, ".*")
 	end := "$"
 	if below {
 		end = `(\.|$)`
 	}
-	first, leaf := whole[:strings.IndexByte(whole, '.')], whole[strings.LastIndexByte(whole, '.')+1:]
-	rule := fmt.Sprintf(`kind: block_mapping_pair
-any:
-  - has: {field: key, regex: %s}
-  - has: {field: key, regex: %s}
-    inside: {kind: block_mapping_pair, stopBy: end, has: {field: key, regex: %s}}
-`, quote("^"+regexp.QuoteMeta(whole)+end), quote(`(^|\.)`+regexp.QuoteMeta(leaf)+end), quote("^"+first+`(\.|$)`))
+	rule := "kind: block_mapping_pair\n" + yamlPath(strings.Split(whole, "."), end) + "\n"
 	return append(docs, r.doc(id, "yaml", message, "mechanical", safety, rule, step, []string{"**/application*.yml", "**/application*.yaml", "**/bootstrap*.yml", "**/bootstrap*.yaml"})), nil
+}
+
+// yamlPath is the rest of a rule for the mapping pair whose keys, from the
+// document down, spell path: one dotted key, or keys of nested mappings in any
+// division. end closes the expression of the last key.
+func yamlPath(path []string, end string) string {
+	var ways []string
+	for k := range path {
+		key := "has: {field: key, regex: " + quote("^"+regexp.QuoteMeta(strings.Join(path[k:], "."))+end) + "}"
+		around := "not: {inside: {kind: block_mapping_pair, stopBy: end}}"
+		if k > 0 {
+			around = "inside: {stopBy: {kind: block_mapping_pair}, kind: block_mapping_pair, " + yamlPath(path[:k], "$") + "}"
+		}
+		ways = append(ways, "{"+key+", "+around+"}")
+	}
+	return "any: [" + strings.Join(ways, ", ") + "]"
 }
 
 // jsxRules changes components and their properties in JSX.
