@@ -38,6 +38,14 @@ func (s *Set) Check(ctx context.Context, file *workspace.File, tree *treesitter.
 	return s.check(ctx, l, file, tree, l.candidates(file.Path, file.Text))
 }
 
+// CheckRule returns the matches of one rule of the set in one text, even if the
+// rule is off or is not for files of this name. tree is the text's tree.
+func (s *Set) CheckRule(ctx context.Context, r *Rule, file *workspace.File, tree *treesitter.Tree) ([]Match, error) {
+	l := &langRules{rules: []*Rule{r}}
+	l.index()
+	return s.check(ctx, l, file, tree, []bool{true})
+}
+
 // check runs the candidates among l's rules over one file.
 func (s *Set) check(ctx context.Context, l *langRules, file *workspace.File, tree *treesitter.Tree, candidates []bool) ([]Match, error) {
 	if candidates == nil {
@@ -260,7 +268,7 @@ func (c *checker) fixes(ctx context.Context, f found, id string) []Fix {
 		one := Fix{Title: fix.Title, span: incidents.Span{Start: start, End: end}}
 		pieces := fix.Pieces(f.match)
 		var inPlace bool
-		one.Edits, one.claims, inPlace = fixEdits(c.file.Text, start, end, pieces)
+		one.Edits, one.verbatim, one.claims, inPlace = fixEdits(c.file.Text, start, end, pieces)
 		if !inPlace {
 			one.pieces = pieces
 		}
@@ -304,11 +312,12 @@ func shorten(s string) string {
 	return s
 }
 
-// fixEdits returns the edits that put pieces in place of [start, end), the spans
-// that the fix rests on, and whether all carried code stays where it is. Code that is carried over in its order stays
+// fixEdits returns the edits that put pieces in place of [start, end), those
+// edits to the letter of the template where they differ, the spans that the fix
+// rests on, and whether all carried code stays where it is. Code that is carried over in its order stays
 // untouched between them, and so do line breaks between such code, which the
 // template has no way to know of.
-func fixEdits(text []byte, start, end int, pieces []pattern.Piece) (edits []workspace.Edit, claims []incidents.Span, inPlace bool) {
+func fixEdits(text []byte, start, end int, pieces []pattern.Piece) (edits, verbatim []workspace.Edit, claims []incidents.Span, inPlace bool) {
 	var pending []byte
 	at := start
 	inPlace = true
@@ -335,9 +344,12 @@ func fixEdits(text []byte, start, end int, pieces []pattern.Piece) (edits []work
 	flush(end)
 	if len(edits) == 0 {
 		// Layout is all that the rule is about.
-		return layout, claims, inPlace
+		return layout, nil, claims, inPlace
 	}
-	return edits, claims, inPlace
+	if len(layout) > 0 {
+		verbatim = slices.Concat(edits, layout)
+	}
+	return edits, verbatim, claims, inPlace
 }
 
 // sameTokens reports whether two texts differ in white space alone.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kaiak/kaiak/incidents"
 	"github.com/kaiak/kaiak/rules/internal/matcher"
+	"github.com/kaiak/kaiak/rules/internal/sgconfig"
 	"github.com/kaiak/kaiak/rules/internal/yamldoc"
 	"github.com/kaiak/kaiak/workspace"
 )
@@ -113,13 +114,10 @@ func reason(err error) error {
 	return err
 }
 
-// configNames are the names of ast-grep's project file.
-var configNames = []string{"sgconfig.yml", "sgconfig.yaml"}
-
 // dir loads a directory of fsys: the rules that its sgconfig.yml names, else
 // every rule file below it. shown is how the directory is called in messages.
 func (l *loader) dir(fsys fs.FS, root, shown, pack string) error {
-	for _, name := range configNames {
+	for _, name := range sgconfig.Names {
 		text, err := fs.ReadFile(fsys, path.Join(root, name))
 		if err == nil {
 			return l.project(fsys, root, path.Join(shown, name), text)
@@ -148,7 +146,7 @@ func ruleFiles(fsys fs.FS, root string) ([]string, error) {
 			return nil
 		}
 		stem, isYAML := cutYAML(base)
-		if !isYAML || base == "pack.yml" || slices.Contains(configNames, base) || strings.HasSuffix(stem, "-test") || strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, "-snapshot") {
+		if !isYAML || base == "pack.yml" || slices.Contains(sgconfig.Names, base) || strings.HasSuffix(stem, "-test") || strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, "-snapshot") {
 			return nil
 		}
 		files = append(files, p)

@@ -25,6 +25,18 @@ type Fix struct {
 	claims  []incidents.Span // span without the code that is carried over; no two fixes may claim the same
 	pieces  []pattern.Piece  // what span becomes, where the edits do not leave all carried code in place; else nil
 	refusal *Refusal         // why it is not to be applied, known when it was made
+
+	// verbatim is Edits with the line breaks that the template has; nil: Edits.
+	verbatim []workspace.Edit
+}
+
+// Verbatim returns the edits to the letter of the rule's template, as ast-grep
+// makes them: Edits leave line breaks between carried code where they are.
+func (f Fix) Verbatim() []workspace.Edit {
+	if f.verbatim != nil {
+		return f.verbatim
+	}
+	return f.Edits
 }
 
 // LabelStyle says what a [Label] is to the match.

@@ -173,7 +173,7 @@ func (p *plan) nest(text []byte, m Match, fix Fix) bool {
 			pieces[i].Carried = string(pieces[i].Text) == string(text[pieces[i].Start:pieces[i].End])
 		}
 	}
-	p.hunk.Edits, _, _ = fixEdits(text, outer.span.Start, outer.span.End, pieces)
+	p.hunk.Edits, _, _, _ = fixEdits(text, outer.span.Start, outer.span.End, pieces)
 	return true
 }
 

@@ -376,3 +376,13 @@ func requirements(doc *yamldoc.Node, what string) ([]requirement, error) {
 	}
 	return out, nil
 }
+
+// LabelNames returns the metavariables that `labels` marks; none: the match and
+// what its relations found are marked.
+func (r *Rule) LabelNames() []string {
+	names := make([]string, len(r.labels))
+	for i, l := range r.labels {
+		names[i] = l.variable
+	}
+	return names
+}

@@ -8,71 +8,13 @@ import (
 	"strings"
 
 	"github.com/kaiak/kaiak/rules/internal/matcher"
+	"github.com/kaiak/kaiak/rules/internal/sgconfig"
 	"github.com/kaiak/kaiak/rules/internal/yamldoc"
 )
 
-// projectConfig is what sgconfig.yml says.
-type projectConfig struct {
-	ruleDirs []string
-	utilDirs []string
-	tests    []testConfig
-}
-
-// testConfig is where the tests of rules and their snapshots are.
-type testConfig struct{ dir, snapshots string }
-
-// configKeys are the keys of sgconfig.yml. The last three are about grammars
-// and are not supported: the grammars are those in the binary.
-var configKeys = []string{"ruleDirs", "utilDirs", "testConfigs", "languageGlobs", "customLanguages", "languageInjections"}
-
-// readConfig reads sgconfig.yml. unsupported says what of it is not done.
-func readConfig(text []byte) (c projectConfig, unsupported []error, err error) {
-	docs, err := yamldoc.Parse(text)
-	if err != nil {
-		return c, nil, err
-	}
-	if len(docs) != 1 {
-		return c, nil, &yamldoc.Error{Msg: fmt.Sprintf("must be one document, not %d", len(docs))}
-	}
-	doc := docs[0]
-	if err := doc.Keys("sgconfig.yml", configKeys...); err != nil {
-		return c, nil, err
-	}
-	for key, into := range map[string]*[]string{"ruleDirs": &c.ruleDirs, "utilDirs": &c.utilDirs} {
-		if n := doc.Get(key); n != nil && n.Kind != yamldoc.Null {
-			if *into, err = n.Strs("`" + key + "`"); err != nil {
-				return c, nil, err
-			}
-		}
-	}
-	if n := doc.Get("testConfigs"); n != nil && n.Kind == yamldoc.Sequence {
-		for _, item := range n.Items {
-			if err := item.Keys("an entry of `testConfigs`", "testDir", "snapshotDir"); err != nil {
-				return c, nil, err
-			}
-			t := testConfig{snapshots: "__snapshots__"}
-			if dir := item.Get("testDir"); dir != nil {
-				t.dir = dir.Text
-			} else {
-				return c, nil, item.Errorf("an entry of `testConfigs` must have `testDir`")
-			}
-			if dir := item.Get("snapshotDir"); dir != nil && dir.Text != "" {
-				t.snapshots = dir.Text
-			}
-			c.tests = append(c.tests, t)
-		}
-	}
-	for _, key := range configKeys[3:] {
-		if n := doc.Get(key); n != nil && n.Kind != yamldoc.Null {
-			unsupported = append(unsupported, n.Errorf("`%s` is not supported: grammars and the names of their files are those that `kaiak version` lists; the rest of the file is used", key))
-		}
-	}
-	return c, unsupported, nil
-}
-
 // project loads the rules that an sgconfig.yml in root names.
 func (l *loader) project(fsys fs.FS, root, shown string, text []byte) error {
-	config, unsupported, err := readConfig(text)
+	config, unsupported, err := sgconfig.Read(text)
 	if err != nil {
 		l.problem(shown, err)
 		return nil
@@ -80,11 +22,11 @@ func (l *loader) project(fsys fs.FS, root, shown string, text []byte) error {
 	for _, u := range unsupported {
 		l.problem(shown, u)
 	}
-	globals, err := l.globals(fsys, root, shown, config.utilDirs)
+	globals, err := l.globals(fsys, root, shown, config.UtilDirs)
 	if err != nil {
 		return err
 	}
-	for _, dir := range config.ruleDirs {
+	for _, dir := range config.RuleDirs {
 		at := path.Join(root, dir)
 		files, err := l.below(fsys, at, shown)
 		if err != nil {

@@ -24,6 +24,7 @@ type compiler struct {
 	rewriters map[string]*Core
 	own       map[string]bool // metavariables of the patterns that were compiled
 	utilOwn   map[string]bool // of those, the ones of utilities
+	warnings  []*yamldoc.Error
 }
 
 // Compile compiles one rule, which is a mapping with [CoreKeys] among its keys,
@@ -56,6 +57,7 @@ func Compile(doc *yamldoc.Node, lang *treesitter.Language, globals Globals) (*Co
 	if message := doc.Get("message"); message != nil && message.Kind != yamldoc.Null {
 		core.message = pattern.ParseTemplate(message.Text, c.vars, core.transformed)
 	}
+	core.Warnings = c.warnings
 	return core, nil
 }
 
@@ -243,7 +245,8 @@ func (c *compiler) pattern(doc *yamldoc.Node) (rule, error) {
 		if err != nil {
 			return nil, err
 		}
-		return c.compiled(pattern.Compile(s, c.lang, pattern.Smart, c.vars))
+		p, err := pattern.Compile(s, c.lang, pattern.Smart, c.vars)
+		return c.compiled(p, err, doc)
 	}
 	if err := doc.Keys("`pattern`", "context", "selector", "strictness"); err != nil {
 		return nil, err
@@ -268,16 +271,21 @@ func (c *compiler) pattern(doc *yamldoc.Node) (rule, error) {
 		if err != nil {
 			return nil, err
 		}
-		return c.compiled(pattern.CompileContext(code, selector, c.lang, strictness, c.vars))
+		p, err := pattern.CompileContext(code, selector, c.lang, strictness, c.vars)
+		return c.compiled(p, err, context)
 	}
-	return c.compiled(pattern.Compile(code, c.lang, strictness, c.vars))
+	p, err := pattern.Compile(code, c.lang, strictness, c.vars)
+	return c.compiled(p, err, context)
 }
 
-func (c *compiler) compiled(p *pattern.Pattern, err error) (rule, error) {
+func (c *compiler) compiled(p *pattern.Pattern, err error, doc *yamldoc.Node) (rule, error) {
 	if err != nil {
 		return nil, err
 	}
 	p.Names(func(name string) { c.own[name] = true })
+	if trap := p.Trap(); trap != "" {
+		c.warnings = append(c.warnings, doc.Errorf("%s", trap))
+	}
 	return &patternRule{p}, nil
 }
 

@@ -2,6 +2,7 @@ package matcher
 
 import (
 	"github.com/kaiak/kaiak/rules/internal/pattern"
+	"github.com/kaiak/kaiak/rules/internal/yamldoc"
 	"github.com/kaiak/kaiak/treesitter"
 )
 
@@ -17,6 +18,9 @@ type Core struct {
 	rewriters   map[string]*Core // shared by a rule and its rewriters
 	message     *pattern.Template
 	Fixes       []*Fix // alternatives, the first is the default
+
+	// Warnings say what the author of the rule probably did not mean.
+	Warnings []*yamldoc.Error
 }
 
 // constraint: what $A is bound to satisfies this.

@@ -160,6 +160,20 @@ func (p *Pattern) Kind() (uint16, bool) {
 // then matches little or nothing of what its author meant.
 func (p *Pattern) HasError() bool { return p.hasError }
 
+// Trap says what about the pattern its author probably did not mean, "" for
+// nothing.
+func (p *Pattern) Trap() string {
+	if p.HasError() {
+		return fmt.Sprintf("the pattern is not valid %s by itself, so it matches little or nothing; put what is around it into `context` and name the kind of node that is meant with `selector`", p.lang.Name)
+	}
+	// Outside a function the grammar takes pkg.Func(x) for a conversion to the type pkg.Func.
+	if p.lang.Name == "go" && p.rootKind == anyKind && p.lang.KindName(p.root.kind) == "type_conversion_expression" &&
+		len(p.root.children) > 0 && p.lang.KindName(p.root.children[0].kind) == "qualified_type" {
+		return "the pattern reads as a conversion to a type, not as a call; write context: 'func _() { … }' around it and selector: call_expression"
+	}
+	return ""
+}
+
 // Match tries p on n itself. Where it fails, env is as it was.
 func (p *Pattern) Match(n treesitter.Node, env *Env) bool {
 	if p.rootKind != anyKind && n.KindID() != uint16(p.rootKind) {
