@@ -21,7 +21,7 @@ import (
 type Options struct {
 	// Transport carries the requests instead of the network, e.g. a recorder. It
 	// gets the profile's own transport to wrap.
-	Transport func(network http.RoundTripper) http.RoundTripper
+	Transport Wrapper
 	Clock     Clock               // nil: the system's
 	Jitter    func() float64      // in [0, 1); nil: random
 	Prices    PriceTable          // nil: Prices
@@ -29,6 +29,9 @@ type Options struct {
 	Log       *slog.Logger        // nil: none. Never sees the key or a body
 	UserAgent string              // "": "kaiak"
 }
+
+// A Wrapper puts something between a client and the network.
+type Wrapper func(network http.RoundTripper) http.RoundTripper
 
 // A Client talks to one endpoint. It is safe for concurrent use.
 type Client struct {

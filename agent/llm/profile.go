@@ -58,6 +58,8 @@ type Profile struct {
 	// TextToolCalls reads <tool_call>{…}</tool_call> and similar in plain text as
 	// calls, for servers without a tool-call parser.
 	TextToolCalls bool
+	// TextEdits asks for edits as text blocks, for models that call no tools.
+	TextEdits bool
 
 	Timeouts Timeouts
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/kaiak/kaiak/agent"
@@ -34,14 +35,16 @@ type conversation struct {
 	track   tracker
 	history []exchange
 
+	budget                   int // tokens of the prompt
 	turns, maxTurns          int
 	formats, applies, repair int
 	ambiguous                bool
 	truncated                bool
+	text                     bool // text blocks instead of tool calls
 
 	// The outcome: a candidate, or leftovers, or tooLong.
 	candidate *agent.Candidate
-	text      []byte // what the candidate makes of the file
+	outcome   []byte // what the candidate makes of the file
 	edits     []workspace.Edit
 	leftovers []agent.Leftover
 	tooLong   bool
@@ -65,7 +68,7 @@ func (c *conversation) stop(v agent.Verdict, kind rules.RefusalKind, format stri
 // converse works off one batch. The error is ctx's or one with which the model
 // cannot be used at all.
 func (e *Engine) converse(ctx context.Context, job agent.ModelJob, file *workspace.File, batch []incidents.Incident, reasons map[string]string) (*conversation, error) {
-	c := &conversation{engine: e, job: job, file: file, batch: batch, reasons: reasons, hide: e.opts.Secrets.Run(), maxTurns: e.opts.Limits.Turns}
+	c := &conversation{engine: e, job: job, file: file, batch: batch, reasons: reasons, hide: e.opts.Secrets.Run(), maxTurns: e.opts.Limits.Turns, text: e.opts.TextEdits}
 	if lang := treesitter.ForPath(file.Path); lang != nil {
 		tree, err := treesitter.Parse(ctx, lang, file.Text)
 		if err != nil {
@@ -81,6 +84,7 @@ func (e *Engine) converse(ctx context.Context, job agent.ModelJob, file *workspa
 	if window := e.opts.Model.ContextWindow(); window > 0 {
 		budget = min(budget, room(window, e.opts.Limits.Output))
 	}
+	c.budget = budget
 	if c.prompt, err = c.build(budget); err != nil {
 		return nil, err
 	}
@@ -117,7 +121,7 @@ func (c *conversation) build(budget int) (prompt.Prompt, error) {
 	}
 	return prompt.Build(prompt.Request{
 		File: c.file, Tree: c.tree, Incidents: c.batch, Reasons: c.reasons, Context: c.job.Context, Comment: c.job.Comment,
-		Hints: hints, References: c.refs, Budget: budget, Text: c.engine.opts.TextEdits, Hide: c.hide.Text,
+		Hints: hints, References: c.refs, Budget: budget, Text: c.text, Hide: c.hide.Text,
 	})
 }
 
@@ -161,7 +165,7 @@ func (c *conversation) turn(ctx context.Context) error {
 	lim := c.engine.opts.Limits
 	// What the tools brought may be half as much again as the prompt.
 	r := llm.Request{Messages: c.messages(lim.Prompt * 3 / 2), MaxOutput: lim.Output, Shrink: c.shrink}
-	if !c.engine.opts.TextEdits {
+	if !c.text {
 		r.Tools, r.ToolChoice = c.box.Definitions(), "auto"
 	}
 	settle, ok := c.afford(ctx, r)
@@ -251,12 +255,21 @@ func (c *conversation) shrink(window int) ([]llm.Message, bool) {
 	return c.messages(budget), true
 }
 
+// noTools finds how endpoints say that a model calls no tools.
+var noTools = regexp.MustCompile(`(?i)not support(?:ed)? (?:tool|function)|(?:tool|function)s?(?: call(?:s|ing)?)? (?:is|are) not supported|tool choice requires|no endpoints found that support tool`)
+
 // failed turns a failed call into an outcome, or returns what ends everything.
 func (c *conversation) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	var e *llm.Error
+	if errors.As(err, &e) && e.Kind == llm.KindRejected && !c.text && noTools.MatchString(e.Message) {
+		c.text = true
+		p, err := c.build(c.budget)
+		c.prompt, c.history = p, nil
+		return err
+	}
 	if !errors.As(err, &e) || fatal[e.Kind] {
 		c.job.Stream.Error("model_unusable", err.Error(), "", false)
 		return err

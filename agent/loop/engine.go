@@ -191,6 +191,6 @@ func leave(list []incidents.Incident, v agent.Verdict, kind rules.RefusalKind, f
 // result returns the file as the candidate leaves it, and how it got there.
 func (c *conversation) result() (*workspace.File, []workspace.Edit) {
 	next := *c.file
-	next.Text, next.SHA256 = c.text, workspace.SHA256(c.text)
+	next.Text, next.SHA256 = c.outcome, workspace.SHA256(c.outcome)
 	return &next, c.edits
 }

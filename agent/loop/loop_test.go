@@ -284,6 +284,18 @@ func TestTextEditsForModelsWithoutTools(t *testing.T) {
 	}
 }
 
+func TestModelThatCallsNoToolsIsAskedForText(t *testing.T) {
+	r := newRig(t, project, []step{
+		{Reply: reply{Status: 400, Frames: []modelserver.Frame{{Raw: `{"error":{"message":"registry.ollama.ai/library/x does not support tools"}}`}}}},
+		{Expect: modelserver.Expect{Body: map[string]any{"tools": map[string]any{"$absent": true}}},
+			Reply: reply{Text: "a.go\n<<<<<<< SEARCH\n\tx := oldAPI(1)\n=======\n\tx := newAPI(1)\n>>>>>>> REPLACE\n<<<<<<< SEARCH\n\treturn oldAPI(2)\n=======\n\treturn newAPI(2)\n>>>>>>> REPLACE\n"}},
+	})
+	r.fix()
+	if len(r.listener.candidates) != 1 {
+		t.Errorf("leftovers %+v", r.listener.leftovers)
+	}
+}
+
 func TestContextThatIsTooLargeIsShrunk(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(project[:strings.Index(project, "-- a.go --")] + "-- a.go --\npackage m\n\n")

@@ -40,13 +40,13 @@ func (c *conversation) prose(ctx context.Context, text string) []llm.Message {
 		return nil
 	}
 	p, err := edit.ParseBlocks(text, c.file.Path)
-	if errors.Is(err, edit.ErrNoBlocks) && c.engine.opts.TextEdits {
+	if errors.Is(err, edit.ErrNoBlocks) && c.text {
 		p, err = edit.ParseWhole(text, c.file.Path)
 	}
 	if err != nil {
 		c.malformed(err.Error())
 		how := "Call propose_edits with all edits"
-		if c.engine.opts.TextEdits {
+		if c.text {
 			how = "Answer with SEARCH/REPLACE blocks as described"
 		}
 		return []llm.Message{llm.User(fmt.Sprintf("There is no proposal in your answer (%v). %s, or answer with one line: %s and the reason.", err, how, noFix))}
@@ -100,7 +100,7 @@ func (c *conversation) consider(ctx context.Context, p edit.Proposal) (answer st
 			return "the proposal could not be checked", false
 		}
 		if len(flaws) == 0 {
-			c.candidate, c.text, c.edits = &candidate, out.Text, out.Edits
+			c.candidate, c.outcome, c.edits = &candidate, out.Text, out.Edits
 			c.audit("proposal", candidate.Evidence.Tier, workspace.Diff(c.file.Path, c.file.Text, out.Text))
 			return "The proposal passed all checks and is shown to the user.", true
 		}
