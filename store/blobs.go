@@ -31,11 +31,14 @@ func (tx *Tx) PutBlob(owner string, data []byte) (string, error) {
 // ReleaseBlobs says that owner needs its blobs no more. Those that nobody needs
 // are gone.
 func (tx *Tx) ReleaseBlobs(owner string) error {
-	if _, err := tx.exec("DELETE FROM blob_uses WHERE owner = ?", owner); err != nil {
-		return fmt.Errorf("blobs of %q: %w", owner, err)
-	}
-	if _, err := tx.exec("DELETE FROM blobs WHERE NOT EXISTS (SELECT 1 FROM blob_uses u WHERE u.sha256 = blobs.sha256)"); err != nil {
-		return fmt.Errorf("blobs of %q: %w", owner, err)
+	for _, query := range []string{
+		`DELETE FROM blobs WHERE sha256 IN (SELECT sha256 FROM blob_uses WHERE owner = ?1)
+AND NOT EXISTS (SELECT 1 FROM blob_uses u WHERE u.sha256 = blobs.sha256 AND u.owner <> ?1)`,
+		"DELETE FROM blob_uses WHERE owner = ?1",
+	} {
+		if _, err := tx.exec(query, owner); err != nil {
+			return fmt.Errorf("blobs of %q: %w", owner, err)
+		}
 	}
 	return nil
 }

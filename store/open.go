@@ -85,7 +85,7 @@ func Open(dir string) (*Store, error) {
 
 	s := &Store{dir: dir}
 	if err := s.connect(file); err != nil {
-		s.Close()
+		err = errors.Join(err, s.Close())
 		return nil, fmt.Errorf("state in %s cannot be opened: %w; move that file away to start anew, or set KAIAK_STATE_DIR to another folder", file, err)
 	}
 	return s, nil

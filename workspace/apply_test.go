@@ -435,6 +435,26 @@ func TestLargeFile(t *testing.T) {
 	wantTree(t, w.Dir(), map[string]string{"big": string(text)})
 }
 
+func TestPurge(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	w := openWorkspace(t, writeTree(t, map[string]string{"a": "0", "b": "0"}), Options{Store: openStore(t, t.TempDir()), Now: func() time.Time { return now }})
+	for _, p := range []string{"a", "b"} {
+		_, err := w.Apply(t.Context(), Set{ID: p, Changes: []Change{edit(t, w, p, "1"+p)}}, ApplyOptions{})
+		check(t, err)
+		now = now.Add(time.Hour)
+	}
+	if n, err := Purge(t.Context(), w.store, now.Add(-90*time.Minute), DefaultKeepBytes); n != 1 || err != nil {
+		t.Error(n, err)
+	}
+	var gone *SetError
+	if _, err := w.Undo(t.Context(), "a", "ua", UndoOptions{}); !errors.As(err, &gone) {
+		t.Error(err)
+	}
+	_, err := w.Undo(t.Context(), "b", "ub", UndoOptions{})
+	check(t, err)
+	wantTree(t, w.Dir(), map[string]string{"a": "1a", "b": "0"})
+}
+
 func BenchmarkApply(b *testing.B) {
 	files := map[string]string{}
 	for i := range 5 {

@@ -133,8 +133,51 @@ var classRules = slices.Concat(
 type classTable struct {
 	exact map[string][]ClassRule // the whole name
 	exts  map[string][]ClassRule // "*.x" by "x", the last extension
-	globs []ClassRule            // any other pattern of one name
-	runs  []ClassRule            // patterns with a slash
+	globs []globRule             // all others
+}
+
+// A nameGlob is a pattern of one name, compiled. Nearly all have at most one *
+// and no other wildcard, and are matched by what is before and after it.
+type nameGlob struct {
+	pattern        string
+	exact, simple  bool
+	prefix, suffix string
+}
+
+func newNameGlob(pattern string) nameGlob {
+	prefix, suffix, star := strings.Cut(pattern, "*")
+	plain := !strings.ContainsAny(prefix+suffix, `*?[\`)
+	return nameGlob{pattern, plain && !star, plain && star, prefix, suffix}
+}
+
+func (g *nameGlob) match(name string) bool {
+	switch {
+	case g.exact:
+		return name == g.pattern
+	case g.simple:
+		return len(name) >= len(g.prefix)+len(g.suffix) && strings.HasPrefix(name, g.prefix) && strings.HasSuffix(name, g.suffix)
+	}
+	ok, _ := path.Match(g.pattern, name)
+	return ok
+}
+
+// A globRule is a rule with its pattern compiled, one glob for each name.
+type globRule struct {
+	ClassRule
+	globs []nameGlob
+}
+
+// match reports whether the names begin with a run that the rule matches.
+func (r *globRule) match(names []string) bool {
+	if len(r.globs) > len(names) {
+		return false
+	}
+	for i := range r.globs {
+		if !r.globs[i].match(names[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 func newClassTable(deny []string) (*classTable, error) {
@@ -155,14 +198,16 @@ func newClassTable(deny []string) (*classTable, error) {
 func (t *classTable) add(r ClassRule) {
 	ext, isExt := strings.CutPrefix(r.Pattern, "*.")
 	switch {
-	case strings.Contains(r.Pattern, "/"):
-		t.runs = append(t.runs, r)
-	case !strings.ContainsAny(r.Pattern, `*?[\`):
+	case !strings.ContainsAny(r.Pattern, `/*?[\`):
 		t.exact[r.Pattern] = append(t.exact[r.Pattern], r)
-	case isExt && !strings.ContainsAny(ext, `*?[\.`):
+	case isExt && !strings.ContainsAny(ext, `/*?[\.`):
 		t.exts[ext] = append(t.exts[ext], r)
 	default:
-		t.globs = append(t.globs, r)
+		g := globRule{ClassRule: r}
+		for name := range strings.SplitSeq(r.Pattern, "/") {
+			g.globs = append(g.globs, newNameGlob(name))
+		}
+		t.globs = append(t.globs, g)
 	}
 }
 
@@ -187,30 +232,13 @@ func (t *classTable) classifyAs(rel string, isDir bool) Classification {
 				take(r, isFile)
 			}
 		}
-		for _, r := range t.globs {
-			if ok, _ := path.Match(r.Pattern, name); ok {
-				take(r, isFile)
-			}
-		}
-	}
-	for _, r := range t.runs {
-		pattern := strings.Split(r.Pattern, "/")
-		for i := 0; i+len(pattern) <= len(names); i++ {
-			if matchRun(pattern, names[i:]) {
-				take(r, !isDir && i+len(pattern) == len(names))
+		for j := range t.globs {
+			if g := &t.globs[j]; g.match(names[i:]) {
+				take(g.ClassRule, !isDir && i+len(g.globs) == len(names))
 			}
 		}
 	}
 	return best
-}
-
-func matchRun(pattern, names []string) bool {
-	for i, p := range pattern {
-		if ok, _ := path.Match(p, names[i]); !ok {
-			return false
-		}
-	}
-	return true
 }
 
 // foldName brings a path to the form in which the strictest of the usual file

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"time"
 
 	"github.com/kaiak/kaiak/store"
 )
@@ -167,4 +168,19 @@ func (w *Workspace) SetState(ctx context.Context, setID string) (ApplyState, boo
 	}
 	state := ApplyState(rec.State)
 	return state, state == Applied || state == AppliedUnsaved, nil
+}
+
+// How long, and how much of, the bytes before applied sets is kept when nobody
+// says otherwise.
+const (
+	DefaultKeep      = 30 * 24 * time.Hour
+	DefaultKeepBytes = 1 << 30
+)
+
+// Purge forgets the sets of every workspace of a store that were last touched
+// before a time, and the oldest of the others until the bytes kept for undo are
+// at most maxBytes. They can no longer be undone. Sets that are not settled
+// stay. It returns how many went.
+func Purge(ctx context.Context, s *store.Store, before time.Time, maxBytes int64) (int, error) {
+	return s.PurgeJournal(ctx, settled, before, maxBytes)
 }

@@ -106,11 +106,11 @@ func (k *walker) from(rel string) error {
 		info, err := dir.Lstat(name)
 		switch {
 		case err != nil && k.w.buffer(rel) != nil:
-			return k.file(dir, rel, name, 0)
+			return k.file(rel, name, nil)
 		case err != nil:
 			return diskError(rel, err)
 		case !info.IsDir():
-			return k.file(dir, rel, name, info.Mode().Type())
+			return k.file(rel, name, fs.FileInfoToDirEntry(info))
 		}
 		if f := k.w.readIgnore(rel+"/.gitignore", rel); f != nil {
 			ignores = append(ignores, f)
@@ -133,10 +133,10 @@ func (k *walker) dir(dir *os.Root, rel string, ignores []*ignoreFile) error {
 	if err != nil {
 		return k.fn(Entry{Path: rel, Skipped: diskError(rel, err)})
 	}
-	names := make(map[string]fs.FileMode, len(entries))
+	names := make(map[string]fs.DirEntry, len(entries))
 	order := make([]string, 0, len(entries))
 	for _, e := range entries {
-		names[e.Name()] = e.Type()
+		names[e.Name()] = e
 		order = append(order, e.Name())
 	}
 	for _, name := range k.unsaved[rel] {
@@ -147,12 +147,13 @@ func (k *walker) dir(dir *os.Root, rel string, ignores []*ignoreFile) error {
 	slices.Sort(order)
 
 	for _, name := range order {
-		path, kind := joinPath(rel, name), names[name]
-		if isVCS(name) || !k.all && ignored(ignores, path, kind.IsDir()) {
+		path, entry := joinPath(rel, name), names[name]
+		isDir := entry != nil && entry.IsDir()
+		if isVCS(name) || !k.all && ignored(ignores, path, isDir) {
 			continue
 		}
-		if !kind.IsDir() {
-			if err := k.file(dir, path, name, kind); err != nil {
+		if !isDir {
+			if err := k.file(path, name, entry); err != nil {
 				return err
 			}
 			continue
@@ -191,23 +192,24 @@ func (k *walker) subdir(dir *os.Root, path, name string, ignores []*ignoreFile) 
 	return k.dir(sub, path, ignores)
 }
 
-// file calls fn for what is not a folder.
-func (k *walker) file(dir *os.Root, path, name string, kind fs.FileMode) error {
+// file calls fn for what is not a folder. entry is nil for what is only open in
+// an editor.
+func (k *walker) file(path, name string, entry fs.DirEntry) error {
 	e := Entry{Path: path, Skipped: k.refusal(path, name, false)}
 	if f := k.w.buffer(path); f != nil {
 		e.Size = int64(len(f.Text))
 		return k.fn(e)
 	}
-	if e.Skipped != nil {
+	if e.Skipped != nil || entry == nil {
 		return k.fn(e)
 	}
-	switch {
+	switch kind := entry.Type(); {
 	case kind&fs.ModeSymlink != 0:
 		e.Skipped = &PathError{Path: path, Kind: Symlink, Reason: "is a symbolic link"}
 	case !kind.IsRegular():
 		e.Skipped = notRegular(path, kind)
 	default:
-		info, err := dir.Lstat(name)
+		info, err := entry.Info() // in a confined root it is there already
 		if err != nil {
 			e.Skipped = diskError(path, err)
 			break
