@@ -49,8 +49,9 @@ type scan struct {
 	java    map[int]*javaFile
 	depText map[string][]byte // build files, by path
 
-	project *javaref.Project
-	limit   int
+	project   *javaref.Project
+	libraries libraries
+	limit     int
 }
 
 // A javaFile is a Java file that some condition may match in.
@@ -69,6 +70,8 @@ func newScan(ctx context.Context, p *plan, files Files, limit int) (*scan, error
 	}
 	s := &scan{ctx: ctx, plan: p, files: files, paths: paths, notes: left, limit: limit,
 		java: map[int]*javaFile{}, depText: map[string][]byte{}, project: javaref.NewProject()}
+	s.libraries.scan = s
+	s.project.Library = s.libraries.lookup
 	s.hits = make([]map[int][]hit, len(p.leaves))
 	for i := range s.hits {
 		s.hits[i] = map[int][]hit{}

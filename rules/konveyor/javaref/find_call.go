@@ -40,14 +40,22 @@ func (s *search) calledOn(r *ref) bool {
 // type itself or, when the project declares it, by a library type it inherits
 // from and does not override.
 func (s *search) declaredBy(typ, method string) bool {
-	if wildcard(s.alt.qual, typ) {
-		return true
+	if t, ok := s.p.lookup(typ); ok {
+		return wildcard(s.alt.qual, typ) || s.inherits(t, method)
 	}
-	t, ok := s.p.lookup(typ)
-	if !ok {
-		return s.p.Supertypes != nil && slices.ContainsFunc(s.p.climb(nil, typ), func(name string) bool { return wildcard(s.alt.qual, name) })
+	return s.oneDeclares(s.p.climb(nil, typ), method)
+}
+
+// oneDeclares reports whether, of library types in the order of inheritance,
+// the one that declares the method is the alternative's. Where none is known to
+// declare it, each may.
+func (s *search) oneDeclares(types []string, method string) bool {
+	for _, name := range types {
+		if t := s.p.library(name); t != nil && len(t.Methods[method]) > 0 {
+			return wildcard(s.alt.qual, name)
+		}
 	}
-	return s.inherits(t, method)
+	return slices.ContainsFunc(types, func(name string) bool { return wildcard(s.alt.qual, name) })
 }
 
 // inherits reports whether t has the method from the alternative's type.
@@ -64,7 +72,7 @@ func (s *search) inherits(t typeAt, method string) bool {
 	if declared {
 		return fits
 	}
-	return slices.ContainsFunc(s.p.external(t), func(name string) bool { return wildcard(s.alt.qual, name) })
+	return s.oneDeclares(s.p.external(t), method)
 }
 
 // calledOnSelf judges a call without a receiver: a method of an enclosing type

@@ -246,3 +246,57 @@ func FuzzExtract(f *testing.F) {
 		}
 	})
 }
+
+// TestLibrary resolves through types that are only known compiled.
+func TestLibrary(t *testing.T) {
+	p := NewProject()
+	p.Library = func(name string) *LibraryType {
+		return map[string]*LibraryType{
+			"lib.Child":  {Supertypes: []string{"lib.Parent", "lib.Port"}, Methods: map[string][]string{"own": {"lib.Other"}, "self": {"lib.Child"}, "any": {"java.lang.Object"}}},
+			"lib.Parent": {Methods: map[string][]string{"inherited": {""}}, Fields: map[string]string{"field": "lib.Other"}},
+			"lib.Other":  {Methods: map[string][]string{"go": {""}}},
+			"star.Known": {},
+		}[name]
+	}
+	const src = `package app;
+import lib.Child;
+import star.*;
+import other.*;
+class A {
+ void m(Child c) {
+  c.inherited();
+  c.own().go();
+  c.self().self().own();
+  c.field.go();
+  c.any().go();
+ }
+ Known k;
+}
+class B extends Child {
+ void m() {
+  inherited();
+  own().go();
+ }
+}
+`
+	f := parse(t, "A.java", src)
+	p.Add(f)
+	for query, want := range map[string]string{
+		"METHOD_CALL lib.Parent.inherited": "7 17",
+		"METHOD_CALL lib.Child.inherited":  "",
+		"METHOD_CALL lib.Child.own":        "8 9 18",
+		"METHOD_CALL lib.Other.go":         "8 10 18",
+		"FIELD star.Known":                 "13",
+		"FIELD other.Known":                "",
+	} {
+		location, pattern, _ := strings.Cut(query, " ")
+		loc, _ := ParseLocation(location)
+		var lines []string
+		for _, m := range p.Find(f, &Query{Pattern: CompilePattern(pattern, loc), Location: loc}) {
+			lines = append(lines, fmt.Sprint(1+strings.Count(src[:m.Span.Start], "\n")))
+		}
+		if got := strings.Join(lines, " "); got != want {
+			t.Errorf("%s: got lines %q, want %q", query, got, want)
+		}
+	}
+}

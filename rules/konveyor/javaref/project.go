@@ -12,9 +12,24 @@ type Project struct {
 	mu    sync.Mutex
 	types map[string]*source // guarded by mu while files are declared; qualified name → where
 
-	// Supertypes returns the names of the supertypes of a type that no file of
-	// the project declares, as far as they are known. It may be nil.
-	Supertypes func(name string) []string
+	// Library returns what is known of a type that no file of the project
+	// declares, nil for nothing. It is called from several goroutines.
+	Library func(name string) *LibraryType
+}
+
+// A LibraryType is a type that is only known compiled. Names of types are
+// qualified; "" stands for one that says nothing (primitive, a type variable).
+type LibraryType struct {
+	Supertypes []string
+	Fields     map[string]string
+	Methods    map[string][]string // what the overloads of a name return
+}
+
+func (p *Project) library(name string) *LibraryType {
+	if p.Library == nil {
+		return nil
+	}
+	return p.Library(name)
 }
 
 // A source is a file that may not have been read yet.
@@ -135,7 +150,7 @@ func (p *Project) resolve(f *File, owner int, name string) []string {
 			continue
 		}
 		full := imp.name + "." + first
-		if p.declares(full) {
+		if p.declares(full) || p.library(full) != nil {
 			return complete(full)
 		}
 		candidates = append(candidates, complete(full)...)
@@ -171,10 +186,15 @@ func (p *Project) typeOf(f *File, owner int, e *expr, depth int) []string {
 			return p.resolve(f, owner, e.name)
 		}
 	case exprFieldOf:
-		return p.memberOf(p.typeOf(f, owner, e.base, depth+1), depth, func(d *typeDecl) (*expr, bool) {
+		types := p.typeOf(f, owner, e.base, depth+1)
+		found := p.memberOf(types, depth, func(d *typeDecl) (*expr, bool) {
 			field, ok := d.fields[e.name]
 			return field, ok
 		})
+		if found == nil {
+			found = p.libraryMember(types, func(t *LibraryType) (string, bool) { name, ok := t.Fields[e.name]; return name, ok })
+		}
+		return found
 	case exprCallOf:
 		method := func(d *typeDecl) (*expr, bool) {
 			if returns := d.methods[e.name]; len(returns) > 0 {
@@ -183,13 +203,19 @@ func (p *Project) typeOf(f *File, owner int, e *expr, depth int) []string {
 			return nil, false
 		}
 		if e.base != nil {
-			return p.memberOf(p.typeOf(f, owner, e.base, depth+1), depth, method)
+			types := p.typeOf(f, owner, e.base, depth+1)
+			found := p.memberOf(types, depth, method)
+			if found == nil {
+				found = p.libraryMember(types, func(t *LibraryType) (string, bool) { return returned(t.Methods[e.name]) })
+			}
+			return found
 		}
 		for t := owner; t >= 0; t = f.types[t].outer {
 			if types, ok := p.member(typeAt{f, t}, depth, method); ok {
 				return types
 			}
 		}
+		return p.libraryMember(p.thisType(f, owner), func(t *LibraryType) (string, bool) { return returned(t.Methods[e.name]) })
 	}
 	return nil
 }
@@ -210,6 +236,46 @@ func (p *Project) memberOf(types []string, depth int, get func(*typeDecl) (*expr
 		if t, ok := p.lookup(name); ok {
 			if found, ok := p.member(t, depth, get); ok {
 				return found
+			}
+		}
+	}
+	return nil
+}
+
+// returned is the type that all overloads of a method return.
+func returned(types []string) (string, bool) {
+	for _, t := range types {
+		if t != types[0] {
+			return "", true
+		}
+	}
+	if len(types) == 0 {
+		return "", false
+	}
+	return types[0], true
+}
+
+// libraryMember looks a member up in library types, of project types in those
+// they inherit from. What is declared as Object may be a type variable.
+func (p *Project) libraryMember(types []string, get func(*LibraryType) (string, bool)) []string {
+	if p.Library == nil {
+		return nil
+	}
+	for _, name := range types {
+		names := p.climb(nil, name)
+		if t, ok := p.lookup(name); ok {
+			names = p.external(t)
+		}
+		for _, n := range names {
+			t := p.library(n)
+			if t == nil {
+				continue
+			}
+			if found, ok := get(t); ok {
+				if found == "" || found == "java.lang.Object" {
+					return nil
+				}
+				return []string{found}
 			}
 		}
 	}
@@ -285,8 +351,8 @@ func (p *Project) climb(list []string, name string) []string {
 			continue
 		}
 		list = append(list, queue[0])
-		if p.Supertypes != nil {
-			queue = append(queue, p.Supertypes(queue[0])...)
+		if t := p.library(queue[0]); t != nil {
+			queue = append(queue, t.Supertypes...)
 		}
 	}
 	return list
