@@ -233,6 +233,7 @@ func (c *conversation) goOn(ctx context.Context, limit string) bool {
 	if answered && answer == yes {
 		return true
 	}
+	c.job.Stream.Error(string(BudgetExceeded), c.file.Path+": "+limit, "", true)
 	c.stop(agent.Skipped, BudgetExceeded, "stopped at a limit: %s; start the fix again to go on", limit)
 	return false
 }

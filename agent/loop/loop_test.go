@@ -171,8 +171,8 @@ func TestLimitsAskOrStop(t *testing.T) {
 
 	r := newRig(t, project, []step{look}, few)
 	r.fix()
-	if l := r.leftover(); l.Kind != BudgetExceeded || l.Verdict != agent.Skipped || !strings.Contains(l.Reason, "again to go on") {
-		t.Errorf("nobody answers: %+v", l)
+	if l := r.leftover(); l.Kind != BudgetExceeded || l.Verdict != agent.Skipped || !strings.Contains(l.Reason, "again to go on") || !has(r.listener.events, "error budget_exceeded true") {
+		t.Errorf("nobody answers: %+v, events %q", l, r.listener.events)
 	}
 
 	r = newRig(t, project, []step{look, proposes(good...)}, few)

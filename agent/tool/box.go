@@ -117,19 +117,21 @@ func runner[P any](run func(context.Context, *Box, P) output) func(context.Conte
 
 func failure(format string, args ...any) output { return output{text: fmt.Sprintf(format, args...)} }
 
-// Definitions returns the tools as the endpoint wants them, without those that
-// cannot work here (ask_user when there is nobody).
-func (b *Box) Definitions() []openai.Tool {
+// Definitions returns every tool as the endpoint wants it.
+func Definitions() []openai.Tool {
 	var out []openai.Tool
 	for _, t := range tools {
-		if t.name == "ask_user" && b.env.Ask == nil {
-			continue
-		}
 		out = append(out, openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{
 			Name: t.name, Description: Description(t.name), Parameters: schema(t.params),
 		}})
 	}
 	return out
+}
+
+// Definitions returns the tools that can work in this conversation: ask_user
+// only where there is somebody to ask.
+func (b *Box) Definitions() []openai.Tool {
+	return slices.DeleteFunc(Definitions(), func(t openai.Tool) bool { return t.Function.Name == "ask_user" && b.env.Ask == nil })
 }
 
 // Description returns what the model reads about a tool.

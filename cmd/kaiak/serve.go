@@ -44,7 +44,9 @@ socket that only its user may open. Logs go to stderr.`,
 }
 
 func serve(ctx context.Context, log *slog.Logger, stateDir, socket string, clientPID int) error {
-	svc, err := kaiak.New(ctx, kaiak.Options{StateDir: stateDir, Version: version, Log: log})
+	model, closeModel := modelFactory(log)
+	defer closeModel()
+	svc, err := kaiak.New(ctx, kaiak.Options{StateDir: stateDir, Version: version, Log: log, Model: model, Tools: modelTools()})
 	if err != nil {
 		return err
 	}
