@@ -344,7 +344,7 @@ func TestApplyRace(t *testing.T) {
 		}
 	})
 	applied := 0
-	for i := range 150 {
+	for i := range 1_000 {
 		set := Set{ID: fmt.Sprint(i), Changes: []Change{
 			edit(t, w, "a", fmt.Sprint(i+1)),
 			{Path: "victim/f", Kind: EditFile, BaseSHA256: SHA256([]byte("inside")), ProposedSHA256: SHA256([]byte("inside!")), Edits: []Edit{{6, 6, "!"}}},
@@ -359,7 +359,7 @@ func TestApplyRace(t *testing.T) {
 	}
 	close(stop)
 	wg.Wait()
-	t.Logf("%d of 150 were applied", applied)
+	t.Logf("%d of 1000 were applied", applied)
 	wantTree(t, outside, map[string]string{"f": "inside"})
 	_, err := w.Recover(t.Context(), ApplyOptions{})
 	check(t, err)

@@ -38,6 +38,7 @@ func crash(t testing.TB, f func()) (died bool) {
 type faultyOps struct {
 	n       int        // operations so far
 	at      int        // which one fails, from 1; 0: none
+	meddle  func()     // not nil: instead of failing, this happens before it
 	err     error      // with what; errCrash: the process dies there
 	forever bool       // every later one fails as well
 	rnd     *rand.Rand // not nil: when it dies, the machine dies too
@@ -61,6 +62,10 @@ func (o *faultyOps) note(dir *os.Root, file *faultyFile, back func()) {
 func (o *faultyOps) step(torn func()) error {
 	o.n++
 	if o.at == 0 || o.n < o.at || o.n > o.at && !o.forever {
+		return nil
+	}
+	if o.meddle != nil {
+		o.meddle()
 		return nil
 	}
 	if errors.Is(o.err, errCrash) {
@@ -467,6 +472,37 @@ func TestRecoverConflict(t *testing.T) {
 	if conflicts == 0 {
 		t.Error("no conflict was reported")
 	}
+}
+
+// Before the n-th operation, for every n, a folder of the set is exchanged for a
+// link out of the root to files of the same names: nothing out there changes,
+// and the set's own folder, wherever it went, has all or nothing.
+func TestFolderExchangedAtEveryOperation(t *testing.T) {
+	l := newLab(t)
+	total := l.countOps(t, false)
+	outside := map[string]string{"b": "two", "c": "three", "gone": ""}
+	applied := 0
+	for at := range total {
+		away := writeTree(t, outside)
+		l.fresh(t, func(w *Workspace, set Set, after map[string]string) {
+			folder, aside := filepath.Join(w.Dir(), "d"), filepath.Join(w.Dir(), "aside")
+			w.ops = &faultyOps{at: at + 1, meddle: func() {
+				check(t, os.Rename(folder, aside))
+				check(t, os.Symlink(away, folder))
+			}}
+			_, err := w.Apply(t.Context(), set, ApplyOptions{})
+			wantTree(t, away, outside)
+			check(t, os.Remove(folder))
+			check(t, os.Rename(aside, folder))
+			if allOrNothing(t, fmt.Sprintf("exchanged at %d: %v", at+1, err), readTree(t, w.Dir()), faultFiles(), after) != (err == nil) {
+				t.Errorf("exchanged at %d: %v, which is not what was done", at+1, err)
+			}
+			if err == nil {
+				applied++
+			}
+		})
+	}
+	t.Logf("exchanged at each of %d operations: %d times the set was applied to the folder that went away", total, applied)
 }
 
 // The journal fails (the state folder is gone) between its commit points.
