@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"go.lsp.dev/protocol"
 
@@ -22,6 +23,9 @@ func (s *server) executeCommand(ctx context.Context, p *protocol.ExecuteCommandP
 	}
 	if p.Command == applyActionCommand {
 		return nil, s.applyAction(ctx, args)
+	}
+	if strings.HasPrefix(p.Command, "kaiak/") {
+		s.speaks.Store(true)
 	}
 	if p.WorkDoneToken != nil {
 		ctx = withToken(ctx, p.WorkDoneToken)

@@ -439,7 +439,7 @@ func TestErrors(t *testing.T) {
 // is being connected comes after the answer to initialize.
 func TestNothingBeforeInitializeAnswer(t *testing.T) {
 	p := dial(t, eagerEngine{newTestEngine()})
-	p.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}`)
+	p.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{"experimental":{"kaiak":true}}}}`)
 	if a := p.recv(); string(a.ID) != "1" || a.Error != nil {
 		t.Fatalf("the first message is %s", a.body)
 	}

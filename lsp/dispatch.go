@@ -142,5 +142,6 @@ func (s *server) kaiakMethod(ctx context.Context, in *inbound) (any, error) {
 	if !in.call {
 		return nil, fmt.Errorf("%s is a request; sent without an id it is ignored", in.method)
 	}
+	s.speaks.Store(true)
 	return s.client.Call(kaiak.WithRequestSize(ctx, in.size), in.method, in.params)
 }

@@ -13,8 +13,14 @@ type front struct{ *server }
 
 var _ kaiak.Front = front{}
 
-// Notify queues a stream notification. It never blocks.
-func (f front) Notify(method string, params any) { f.conn.notify("", method, params) }
+// Notify queues a stream notification. It never blocks. A client that neither
+// declared kaiak/* nor ever used it is not sent what it would warn about; the
+// event is in the store all the same.
+func (f front) Notify(method string, params any) {
+	if f.speaks.Load() {
+		f.conn.notify("", method, params)
+	}
+}
 
 // IncidentsChanged has the diagnostics and lenses of a document renewed.
 func (f front) IncidentsChanged(name string) {

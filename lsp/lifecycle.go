@@ -78,6 +78,7 @@ func (s *server) initialize(ctx context.Context, p *protocol.InitializeParams) (
 		return nil, err
 	}
 	s.caps = negotiate(p)
+	s.speaks.Store(s.caps.interactive)
 	s.client = s.engine.Connect(front{s}, kaiak.ClientInfo{
 		Name:        s.caps.name,
 		Version:     s.caps.version,
@@ -150,6 +151,7 @@ func (s *server) initialized(context.Context, *protocol.InitializedParams) error
 // in its store and goes on when a client resumes it.
 func (s *server) shutdown() error {
 	s.state.Store(stateShutdown)
+	s.tasks.endAll("the server is ending")
 	return nil
 }
 

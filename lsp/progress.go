@@ -3,6 +3,8 @@ package lsp
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/google/uuid"
@@ -11,27 +13,41 @@ import (
 	"github.com/kaiak/kaiak/kaiak"
 )
 
-// progresses are the progresses that the client's user can cancel, by token.
+// progresses are the progresses that are running, by token.
 type progresses struct {
-	mu     sync.Mutex // guards cancel
-	cancel map[string]func()
+	mu      sync.Mutex // guards running
+	running map[string]*progress
 }
 
-func (p *progresses) init() { p.cancel = map[string]func(){} }
+func (p *progresses) init() { p.running = map[string]*progress{} }
 
-func (p *progresses) add(key string, cancel func()) {
+func (p *progresses) add(key string, one *progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.cancel[key] = sync.OnceFunc(cancel)
+	p.running[key] = one
 }
 
-// take removes a progress and returns what cancels it, nil when it is not known.
-func (p *progresses) take(key string) func() {
+func (p *progresses) get(key string) *progress {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	cancel := p.cancel[key]
-	delete(p.cancel, key)
-	return cancel
+	return p.running[key]
+}
+
+func (p *progresses) remove(key string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.running, key)
+}
+
+// endAll ends what is running, so that no client is left with a progress that
+// nothing will move any more.
+func (p *progresses) endAll(message string) {
+	p.mu.Lock()
+	all := slices.Collect(maps.Values(p.running))
+	p.mu.Unlock()
+	for _, one := range all {
+		one.End(message)
+	}
 }
 
 // tokenKey tells 1 and "1" apart.
@@ -39,8 +55,8 @@ func tokenKey(token protocol.ProgressToken) string { return fmt.Sprintf("%T %v",
 
 // cancelProgress is window/workDoneProgress/cancel.
 func (s *server) cancelProgress(_ context.Context, p *protocol.WorkDoneProgressCancelParams) error {
-	if cancel := s.tasks.take(tokenKey(p.Token)); cancel != nil {
-		cancel()
+	if one := s.tasks.get(tokenKey(p.Token)); one != nil {
+		one.cancel()
 	}
 	return nil
 }
@@ -75,14 +91,17 @@ func takeToken(ctx context.Context) protocol.ProgressToken {
 // Progress begins a progress: under the token of the client's request where it
 // gave one, else under one that the client is asked to create.
 func (f front) Progress(ctx context.Context, title string, cancel func()) kaiak.Progress {
-	p := &progress{server: f.server, title: title, token: takeToken(ctx)}
+	if cancel == nil {
+		cancel = func() {}
+	}
+	p := &progress{server: f.server, title: title, token: takeToken(ctx), cancel: sync.OnceFunc(cancel)}
 	switch {
 	case p.token != nil:
-		p.register(cancel)
+		f.tasks.add(tokenKey(p.token), p)
 		p.begin()
 	case f.caps.progress:
 		p.token = protocol.String(uuid.NewString())
-		p.register(cancel)
+		f.tasks.add(tokenKey(p.token), p)
 		p.create()
 	}
 	return p
@@ -94,6 +113,7 @@ type progress struct {
 	server *server
 	title  string
 	token  protocol.ProgressToken // nil: the client shows none
+	cancel func()                 // stops the work; once
 
 	mu      sync.Mutex // guards the fields below
 	begun   bool
@@ -101,13 +121,6 @@ type progress struct {
 	ended   bool
 	last    *protocol.WorkDoneProgressReport
 	goodbye *protocol.WorkDoneProgressEnd
-}
-
-func (p *progress) register(cancel func()) {
-	if cancel == nil {
-		cancel = func() {}
-	}
-	p.server.tasks.add(tokenKey(p.token), cancel)
 }
 
 // create asks the client for a token without holding up the work.
@@ -160,7 +173,7 @@ func (p *progress) End(message string) {
 	if p.token == nil {
 		return
 	}
-	p.server.tasks.take(tokenKey(p.token))
+	p.server.tasks.remove(tokenKey(p.token))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended {

@@ -71,6 +71,7 @@ type server struct {
 	opts    Options
 	methods *glsp317.Handler
 	state   atomic.Int32
+	speaks  atomic.Bool // the client declared or used kaiak/*
 
 	// Set once by initialize, before the state lets anything else pass.
 	caps   capabilities

@@ -187,44 +187,51 @@ func (e *Editor) pull(u uri.URI) {
 	if !e.pulls {
 		return
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	name := e.relative(u)
+	e.mu.Lock()
+	b, open := e.state.Buffers[name]
+	e.mu.Unlock()
+	if !open {
+		return
+	}
 	e.pullMu.Lock()
+	defer e.pullMu.Unlock()
+	if e.leaving {
+		return
+	}
 	if old := e.pulling[u]; old != nil {
 		old()
 	}
+	ctx, cancel := context.WithCancel(context.Background())
 	e.pulling[u] = cancel
-	e.pullMu.Unlock()
-	name := e.relative(u)
-	e.mu.Lock()
-	version, open := e.state.Buffers[name].Version, e.state.Buffers[name].Version > 0
-	e.mu.Unlock()
-	if !open {
-		cancel()
-		return
-	}
 	e.pullers.Go(func() { // ends with the answer, or with the connection
 		defer cancel()
-		params := &protocol.DocumentDiagnosticParams{TextDocument: protocol.TextDocumentIdentifier{URI: u}}
-		var report struct {
-			Kind  string                `json:"kind"`
-			Items []protocol.Diagnostic `json:"items"`
+		e.pulled(ctx, u, b.Version)
+	})
+}
+
+// pulled asks once and takes up the answer.
+func (e *Editor) pulled(ctx context.Context, u uri.URI, version int32) {
+	params := &protocol.DocumentDiagnosticParams{TextDocument: protocol.TextDocumentIdentifier{URI: u}}
+	var report struct {
+		Kind  string                `json:"kind"`
+		Items []protocol.Diagnostic `json:"items"`
+	}
+	id, err := e.conn.Call(ctx, "textDocument/diagnostic", params, &report)
+	if ctx.Err() != nil {
+		_ = e.conn.Notify(context.Background(), "$/cancelRequest", map[string]any{"id": id})
+		return
+	}
+	if err != nil {
+		return
+	}
+	e.update(func(s *State) {
+		d := s.Diagnostics[e.relative(u)]
+		d.Count++
+		d.Version = version
+		if report.Kind == "full" {
+			d.List = report.Items
 		}
-		id, err := e.conn.Call(ctx, "textDocument/diagnostic", params, &report)
-		if ctx.Err() != nil {
-			_ = e.conn.Notify(context.Background(), "$/cancelRequest", map[string]any{"id": id})
-			return
-		}
-		if err != nil {
-			return
-		}
-		e.update(func(s *State) {
-			d := s.Diagnostics[name]
-			d.Count++
-			d.Version = version
-			if report.Kind == "full" {
-				d.List = report.Items
-			}
-			s.Diagnostics[name] = d
-		})
+		s.Diagnostics[e.relative(u)] = d
 	})
 }

@@ -68,7 +68,8 @@ type Editor struct {
 	enc     workspace.PositionEncoding
 	pulls   bool
 
-	pullMu  sync.Mutex // guards pulling
+	pullMu  sync.Mutex // guards the fields below
+	leaving bool       // asks for nothing more
 	pulling map[uri.URI]context.CancelFunc
 	pullers sync.WaitGroup
 
@@ -266,6 +267,9 @@ func (e *Editor) Close() {
 		return
 	}
 	e.closed = true
+	e.pullMu.Lock()
+	e.leaving = true
+	e.pullMu.Unlock()
 	e.pullers.Wait() // an answer to what is asked now could come after exit
 	if err := e.Call("shutdown", nil, nil); err != nil && !e.server.Gone() {
 		e.t.Errorf("shutdown: %v", err)
