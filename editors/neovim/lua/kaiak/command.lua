@@ -122,7 +122,7 @@ local commands = {
   undo = {
     desc = 'take an applied proposal back',
     run = function(rest)
-      local applied = store().list('applied')
+      local applied = vim.list_extend(store().list('applied'), store().list('applied_unsaved'))
       local function revert(p)
         if not p then return end
         require('kaiak.wire').call('proposal/revert', { proposal_id = p.proposal_id }, function()
