@@ -485,8 +485,21 @@ func (l *listener) ToolCall(id, tool, operation string, parameters json.RawMessa
 	if !json.Valid(parameters) {
 		parameters = json.RawMessage("{}")
 	}
+	if result != nil && result.ArtifactID != "" {
+		l.keep(*result, tool)
+	}
 	l.request.session.emit(outgoing{method: StreamToolCall, requestID: l.request.id,
 		content: ToolCallContent{ToolName: tool, Operation: operation, Parameters: parameters, Result: result, ToolCallID: id}})
+}
+
+// keep stores the whole of an output that was cut, for tool.output.get.
+func (l *listener) keep(result agent.ToolResult, tool string) {
+	s := l.request.session
+	err := s.service.store.PutArtifact(s.service.ctx, store.Artifact{ID: result.ArtifactID, SessionID: s.id, RequestID: l.request.id,
+		Name: tool, MediaType: "text/plain", Created: s.service.now(), Data: []byte(result.Full)})
+	if err != nil {
+		s.service.log.Error("a tool's output cannot be stored", "artifact", result.ArtifactID, "error", err)
+	}
 }
 
 func (l *listener) Usage(u agent.Usage) {
@@ -494,7 +507,16 @@ func (l *listener) Usage(u agent.Usage) {
 		content: SystemContent{Event: "context_snapshot", RequestID: l.request.id, Data: map[string]any{"usage": u}}})
 }
 
+// budgetExceeded is the error by which the model engine says that it stopped at a
+// limit. It is no failure: the request can be started again.
+const budgetExceeded = "budget_exceeded"
+
 func (l *listener) Error(code, message, details string, recoverable bool) {
+	if code == budgetExceeded {
+		l.request.session.emit(outgoing{method: StreamSystem, requestID: l.request.id,
+			content: SystemContent{Event: budgetExceeded, RequestID: l.request.id, Reason: message}})
+		return
+	}
 	l.request.session.emit(outgoing{method: StreamError, requestID: l.request.id, content: ErrorContent{ErrorCode: code, Message: message, Details: details, Recoverable: recoverable}})
 }
 
