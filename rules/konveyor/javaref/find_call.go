@@ -96,12 +96,16 @@ func (s *search) calledOnSelf(r *ref) bool {
 }
 
 // importsType is what decides about a call on something of unknown type: does
-// the file import the type, or its package and use the type's name.
+// the file import the type, or its package (as all do java.lang and their own)
+// and use the type's name.
 func (s *search) importsType() bool {
 	dot := strings.LastIndexByte(s.alt.qual, '.')
 	pkg, simple := "", s.alt.qual
 	if dot >= 0 {
 		pkg, simple = s.alt.qual[:dot], s.alt.qual[dot+1:]
+	}
+	if (pkg == "java.lang" || wildcard(pkg, s.f.Package)) && s.mentions(simple) {
+		return true
 	}
 	return slices.ContainsFunc(s.f.imports, func(imp importDecl) bool {
 		if imp.star && !imp.static {
