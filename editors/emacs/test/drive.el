@@ -35,7 +35,7 @@
   (java-mode)
   (flymake-mode 1)
   (kaiak-step "the server starts"
-    (eglot--connect 'java-mode (cons 'transient default-directory) 'eglot-lsp-server
+    (eglot--connect '(java-mode) (cons 'transient default-directory) 'eglot-lsp-server
                     (split-string (getenv "KAIAK_SERVER")) "java")
     (eglot--managed-mode 1)
     (cl-assert (eglot-current-server)))
