@@ -3,7 +3,9 @@ package rules
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -200,7 +202,7 @@ func adopt(matches []Match, file *workspace.File, in incidents.Incident) []Match
 			begin = append(begin, m)
 		} else if touches {
 			touch = append(touch, m)
-		} else if lineStart <= span.Start && span.Start < lineEnd {
+		} else if lineStart <= m.Incident.Span.Start && m.Incident.Span.Start < lineEnd {
 			inLine = append(inLine, m)
 		}
 	}
