@@ -26,16 +26,20 @@ type Files interface {
 	URI(path string) string
 }
 
-// FromWorkspace returns the files of a workspace: open documents as they are in
-// the editor, without what git ignores.
-func FromWorkspace(w *workspace.Workspace) Files { return workspaceFiles{w} }
+// FromWorkspace returns the files of a workspace, or of the given files and
+// folders in it: open documents as they are in the editor, without what git
+// ignores.
+func FromWorkspace(w *workspace.Workspace, under ...string) Files { return workspaceFiles{w, under} }
 
-type workspaceFiles struct{ w *workspace.Workspace }
+type workspaceFiles struct {
+	w     *workspace.Workspace
+	under []string
+}
 
 func (f workspaceFiles) List(ctx context.Context) ([]string, []incidents.Problem, error) {
 	var paths []string
 	var left []incidents.Problem
-	err := f.w.Walk(ctx, workspace.WalkOptions{}, func(e workspace.Entry) error {
+	err := f.w.Walk(ctx, workspace.WalkOptions{Under: f.under}, func(e workspace.Entry) error {
 		if e.Skipped != nil {
 			left = append(left, incidents.Problem{Source: e.Path, Where: "the file", Reason: e.Skipped.Reason})
 			if e.Skipped.Kind != workspace.TooLarge {
@@ -46,7 +50,7 @@ func (f workspaceFiles) List(ctx context.Context) ([]string, []incidents.Problem
 		return nil
 	})
 	slices.Sort(paths)
-	return paths, left, err
+	return slices.Compact(paths), left, err
 }
 
 func (f workspaceFiles) Read(path string) ([]byte, error) {
