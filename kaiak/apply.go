@@ -54,7 +54,17 @@ func (s *Service) apply(ctx context.Context, id string, sel selection, by string
 		cancelled := running.cancelled
 		running.mu.Unlock()
 		if cancelled {
-			return ApplyResult{}, Errorf(RequestCancelled, "the request was cancelled; proposal %q stays pending", id).With("proposal_id", id)
+			return ApplyResult{}, requestCancelled(id)
+		}
+	}
+	if running == nil && sel.answers {
+		// The request may have been cancelled between the answer and now.
+		rec, _, err := s.requestRecord(ctx, p.requestID)
+		if err != nil {
+			return ApplyResult{}, err
+		}
+		if rec.State == RequestCancel {
+			return ApplyResult{}, requestCancelled(id)
 		}
 	}
 	if p.state != ProposalPending {
@@ -69,7 +79,8 @@ func (s *Service) apply(ctx context.Context, id string, sel selection, by string
 	}
 	now := s.now()
 	p.data.Applied, p.data.Accepted, p.data.Edited = &set, hunks, len(sel.edited) > 0
-	p.data.DecidedBy, p.data.DecidedAt = by, &now
+	me := thisProcess()
+	p.data.DecidedBy, p.data.DecidedAt, p.data.Owner = by, &now, &me
 	err = ses.commit(store.Durable, func(tx *store.Tx) error {
 		won, err := tx.Move(store.Proposals, id, []string{ProposalPending}, ProposalApplying, now, mustJSON(p.data))
 		if err == nil && !won {
@@ -94,6 +105,10 @@ func (s *Service) apply(ctx context.Context, id string, sel selection, by string
 		return ApplyResult{}, s.applyFailed(ses, p, err)
 	}
 	return s.applied(context.WithoutCancel(ctx), ses, p, done)
+}
+
+func requestCancelled(proposalID string) *Error {
+	return Errorf(RequestCancelled, "the request was cancelled; proposal %q stays pending", proposalID).With("proposal_id", proposalID)
 }
 
 // checkFresh makes a proposal stale when a file it changes is not what it was
@@ -149,7 +164,7 @@ func (s *Service) applyFailed(ses *session, p *proposal, cause error) error {
 	if errors.As(cause, &conflict) {
 		return s.makeStale(ses, p, []string{ProposalApplying}, cause.Error())
 	}
-	p.data.Applied, p.data.Accepted, p.data.DecidedAt, p.data.DecidedBy = nil, nil, nil, ""
+	p.undecided()
 	e := wireApplyError(cause).With("proposal_id", p.id)
 	err := ses.commit(store.Durable, func(tx *store.Tx) error {
 		if _, err := tx.Move(store.Proposals, p.id, []string{ProposalApplying}, ProposalPending, s.now(), mustJSON(p.data)); err != nil {
@@ -165,6 +180,11 @@ func (s *Service) applyFailed(ses *session, p *proposal, cause error) error {
 	return e
 }
 
+// undecided takes back a decision that had no effect.
+func (p *proposal) undecided() {
+	p.data.Applied, p.data.Accepted, p.data.DecidedAt, p.data.DecidedBy, p.data.Owner = nil, nil, nil, "", nil
+}
+
 // applied records an apply that succeeded: state, audit, outcome, verdicts, and
 // what it means for other proposals of the same files.
 func (s *Service) applied(ctx context.Context, ses *session, p *proposal, done workspace.Result) (ApplyResult, error) {
@@ -178,7 +198,7 @@ func (s *Service) applied(ctx context.Context, ses *session, p *proposal, done w
 		// The change is there; only the second look failed.
 		s.log.Error("an applied proposal cannot be verified", "proposal", p.id, "error", err)
 	}
-	p.data.Outcomes = outcomes
+	p.data.Outcomes, p.data.Owner = outcomes, nil
 	result := ApplyResult{ProposalID: p.id, SetID: p.data.SetID, Status: p.state, Files: []AppliedFile{}, Verdicts: s.verdictRows(ctx, p)}
 	for _, f := range done.Files {
 		result.Files = append(result.Files, AppliedFile{f.Path, sp.ws.URI(f.Path), f.Kind, f.SHA256, f.Open})

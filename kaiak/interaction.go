@@ -326,6 +326,7 @@ func (s *Service) respond(ctx context.Context, p InteractionRespondParams, by st
 	if !reply.ok {
 		return result, s.reject(ctx, i.data.ProposalID, reply.text, by)
 	}
+	sel.answers = true
 	applied, err := s.apply(ctx, i.data.ProposalID, sel, by)
 	if err != nil {
 		return InteractionRespondResult{}, err

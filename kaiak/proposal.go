@@ -36,6 +36,7 @@ type proposalData struct {
 	Supersedes   string          `json:"supersedes,omitempty"`
 	SupersededBy string          `json:"superseded_by,omitempty"`
 
+	Owner     *processID      `json:"owner,omitempty"`   // while it is applying: who does it
 	Applied   *workspace.Set  `json:"applied,omitempty"` // what was really applied: the accepted hunks, the edited text
 	Accepted  []rules.Hunk    `json:"accepted,omitempty"`
 	Edited    bool            `json:"edited,omitempty"` // the user changed the text before accepting
@@ -309,9 +310,10 @@ func orEmpty[T any](list []T) []T {
 
 // selection is what of a proposal an approval accepts, and the bytes it binds.
 type selection struct {
-	hunks  []int                 // nil: all of them
-	edited map[string]string     // by path: the text as the user changed it
-	bound  map[string]boundBytes // by path: what the user saw, where the client says so
+	answers bool                  // it answers a question of a request, and goes with it
+	hunks   []int                 // nil: all of them
+	edited  map[string]string     // by path: the text as the user changed it
+	bound   map[string]boundBytes // by path: what the user saw, where the client says so
 }
 
 type boundBytes struct{ base, proposed string }

@@ -56,6 +56,10 @@ func (sp *space) recover(ctx context.Context) error {
 		return nil // another process is writing, and settles it
 	}
 	for _, p := range applying {
+		if p.data.Owner != nil && p.data.Owner.alive() && *p.data.Owner != thisProcess() {
+			continue // another process is at it
+		}
+		p.data.Owner = nil
 		state, there, err := sp.ws.SetState(ctx, p.data.SetID)
 		if err != nil {
 			return err
@@ -67,7 +71,7 @@ func (sp *space) recover(ctx context.Context) error {
 		case there:
 			to = ProposalApplied
 		default:
-			p.data.Applied, p.data.Accepted, p.data.DecidedAt, p.data.DecidedBy = nil, nil, nil, ""
+			p.undecided()
 		}
 		p.state = to
 		if there {
@@ -112,9 +116,9 @@ func (s *session) resumeRequests(ctx context.Context, c *Client) ([]string, erro
 		return nil, err
 	}
 	for _, rec := range recs {
-		var d requestData
-		if err := json.Unmarshal(rec.Data, &d); err != nil {
-			return nil, Errorf(InternalError, "request %q in the state cannot be read: %w", rec.ID, err)
+		_, d, err := readRequest(rec)
+		if err != nil {
+			return nil, err
 		}
 		if rec.State == RequestProcessing && d.Owner.alive() {
 			continue

@@ -165,9 +165,13 @@ func (s *Service) requestRecord(ctx context.Context, id string) (store.Record, r
 	if err != nil {
 		return rec, requestData{}, err
 	}
+	return readRequest(rec)
+}
+
+func readRequest(rec store.Record) (store.Record, requestData, error) {
 	var data requestData
 	if err := json.Unmarshal(rec.Data, &data); err != nil {
-		return rec, data, Errorf(InternalError, "request %q in the state cannot be read: %w", id, err)
+		return rec, data, Errorf(InternalError, "request %q in the state cannot be read: %w", rec.ID, err)
 	}
 	return rec, data, nil
 }

@@ -2,7 +2,6 @@ package kaiak
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -215,9 +214,9 @@ func requestList(ctx context.Context, c *Client, p RequestListParams) (RequestLi
 	}
 	result := RequestListResult{Requests: []RequestView{}, Cursor: next}
 	for _, rec := range recs {
-		var d requestData
-		if err := json.Unmarshal(rec.Data, &d); err != nil {
-			return result, Errorf(InternalError, "request %q in the state cannot be read: %w", rec.ID, err)
+		_, d, err := readRequest(rec)
+		if err != nil {
+			return result, err
 		}
 		result.Requests = append(result.Requests, c.service.requestView(rec, d))
 	}

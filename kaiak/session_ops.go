@@ -63,6 +63,10 @@ func (s *session) view(ctx context.Context) (SessionStatusResult, error) {
 	if err != nil {
 		return SessionStatusResult{}, err
 	}
+	last, err := s.service.store.LastSequence(ctx, s.id) // another process may have added to it
+	if err != nil {
+		return SessionStatusResult{}, err
+	}
 	status := s.status()
 	active := []string{}
 	for _, r := range s.active() {
@@ -71,9 +75,9 @@ func (s *session) view(ctx context.Context) (SessionStatusResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v := SessionStatusResult{
-		SessionID: s.id, Status: status, MessageCount: int(s.last), ErrorCount: s.errors, CreatedAt: s.created, UpdatedAt: s.updated,
+		SessionID: s.id, Status: status, MessageCount: int(last), ErrorCount: s.errors, CreatedAt: s.created, UpdatedAt: s.updated,
 		SessionName: s.data.Name, WorkspacePath: s.data.Workspace, ActiveRequestIDs: active,
-		PendingProposals: proposals, PendingInteractions: interactions, LastSequence: s.last,
+		PendingProposals: proposals, PendingInteractions: interactions, LastSequence: last,
 	}
 	if len(active) > 0 {
 		v.ActiveRequestID = active[0]
@@ -475,9 +479,9 @@ func (s *Service) sessionRows(ctx context.Context, sessionID string) ([]Incident
 	var rows []IncidentRow
 	index := map[string]int{}
 	for _, rec := range recs {
-		var d requestData
-		if err := json.Unmarshal(rec.Data, &d); err != nil {
-			return nil, Errorf(InternalError, "request %q in the state cannot be read: %w", rec.ID, err)
+		_, d, err := readRequest(rec)
+		if err != nil {
+			return nil, err
 		}
 		more, err := s.rowsOf(ctx, rec.ID, d)
 		if err != nil {
