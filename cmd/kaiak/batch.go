@@ -6,10 +6,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/kaiak/kaiak/agent"
 	"github.com/kaiak/kaiak/batch"
 	"github.com/kaiak/kaiak/incidents"
 	"github.com/kaiak/kaiak/store"
@@ -19,7 +21,7 @@ func newBatch() *cobra.Command {
 	var opts batch.Options
 	var approve, report, resume string
 	var prefixes []string
-	var verbose bool
+	var verbose, estimateOnly bool
 	cmd := &cobra.Command{
 		Use:   "batch --workspace DIR (--incidents FILE | --rules SOURCE)…",
 		Short: "Fix many incidents without an editor",
@@ -49,6 +51,12 @@ interrupted or ran out of budget; --resume then continues it.`,
 					return fmt.Errorf("--prefix %q is not FROM=TO", p)
 				}
 				opts.Prefixes = append(opts.Prefixes, incidents.Prefix{From: from, To: to})
+			}
+			if estimateOnly {
+				if !slices.Contains(opts.Engines, string(agent.Model)) {
+					return errNoEstimate
+				}
+				return estimate(cmd.Context(), opts, cmd.OutOrStdout())
 			}
 			opts.Resume, opts.ResumeID = cmd.Flags().Changed("resume"), strings.TrimPrefix(resume, newest)
 			opts.Scan = opts.Scan || len(opts.Rules) == 0 && len(opts.Incidents) == 0 && !opts.Resume
@@ -82,6 +90,7 @@ interrupted or ran out of budget; --resume then continues it.`,
 	flags.StringVar(&resume, "resume", "", "continue a run that was interrupted: the newest of the workspace, or the one with this `id`")
 	flags.Lookup("resume").NoOptDefVal = newest
 	flags.StringVar(&opts.StateDir, "state-dir", "", "`folder` of the durable state (default: KAIAK_STATE_DIR, else the user's state folder)")
+	flags.BoolVar(&estimateOnly, "estimate", false, "print the tokens and the cost that the model would take, and do nothing")
 	flags.BoolVarP(&verbose, "verbose", "v", false, "say why each incident is not fixed")
 	return cmd
 }

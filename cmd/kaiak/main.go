@@ -74,6 +74,6 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 		Version:       version,
 	}
-	root.AddCommand(newServe(), newCheck(), newBatch(), newRules(), newVersion())
+	root.AddCommand(newServe(), newCheck(), newBatch(), newDoctor(), newRules(), newVersion())
 	return root
 }
