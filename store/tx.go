@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 )
 
@@ -132,6 +133,9 @@ func (s *Store) Update(ctx context.Context, d Durability, fn func(*Tx) error) (e
 		w = s.durable
 	}
 	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
+		if strings.Contains(err.Error(), "database is locked") { // SQLITE_BUSY; the driver's type needs cgo
+			return fmt.Errorf("state in %s: another process has been writing for %d s: %w", s.dir, busyMillis/1000, err)
+		}
 		return fmt.Errorf("state in %s: %w", s.dir, err)
 	}
 	done := false

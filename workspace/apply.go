@@ -118,7 +118,7 @@ func (w *Workspace) execute(ctx context.Context, p *plan, opts ApplyOptions) (Re
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
-	if err := w.begin(ctx, p); err != nil {
+	if err := w.begin(ctx, p, statePreparing); err != nil {
 		return Result{}, err
 	}
 	if err := w.carryOut(ctx, p, opts); err != nil {
@@ -237,11 +237,8 @@ func (w *Workspace) Adopt(ctx context.Context, set Set, base []byte) (Result, er
 		return Result{}, &ConflictError{set.ID, []Conflict{*conflict}}
 	}
 	p := &plan{id: set.ID, steps: []*step{s}}
-	if err := w.begin(ctx, p); err != nil {
+	if err := w.begin(ctx, p, string(AppliedUnsaved)); err != nil {
 		return Result{}, err
-	}
-	if err := w.finish(p.id, "", string(AppliedUnsaved)); err != nil {
-		return Result{}, errors.Join(err, w.forget(p.id))
 	}
 	return Result{set.ID, AppliedUnsaved, []AppliedFile{{s.path, EditFile, s.newSum, true}}}, nil
 }

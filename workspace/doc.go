@@ -3,10 +3,12 @@
 // endings, encodings, text edits, and multi-file changes that are applied all
 // or nothing and can be undone.
 //
-// Call [Open] first. Every path in this package is relative to the root and
-// slash-separated; [Workspace.Rel] turns what a client sends (relative path,
-// absolute path, file URI) into one or refuses it. Offsets are bytes; [Mapper]
-// converts them to the positions of the wire.
+// Call [Open] first, and [Workspace.Recover] where something will be written:
+// it settles what a process that died left half done. Every path in this
+// package is relative to the root and slash-separated; [Workspace.Rel] turns
+// what a client sends (relative path, absolute path, file URI) into one or
+// refuses it. Offsets are bytes; [Mapper] converts them to the positions of the
+// wire.
 //
 // The package never follows a path out of the root, never touches a path that
 // the deny rules name, never writes a file other than by [Workspace.Apply] and

@@ -61,7 +61,7 @@ func (f *journalFile) after(base []byte) ([]byte, error) {
 }
 
 // begin writes a set into the journal with the bytes before it: a commit point.
-func (w *Workspace) begin(ctx context.Context, p *plan) error {
+func (w *Workspace) begin(ctx context.Context, p *plan, state string) error {
 	return w.store.Update(ctx, store.Durable, func(tx *store.Tx) error {
 		if _, err := tx.Get(ctx, store.Journal, p.id); err == nil {
 			return fmt.Errorf("set %q was applied already", p.id)
@@ -81,7 +81,7 @@ func (w *Workspace) begin(ctx context.Context, p *plan) error {
 			return err
 		}
 		now := w.now()
-		return tx.Put(store.Journal, store.Record{ID: p.id, ParentID: p.undoes, Scope: w.real, State: statePreparing, Created: now, Updated: now, Data: data})
+		return tx.Put(store.Journal, store.Record{ID: p.id, ParentID: p.undoes, Scope: w.real, State: state, Created: now, Updated: now, Data: data})
 	})
 }
 

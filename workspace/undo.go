@@ -119,6 +119,9 @@ func (w *Workspace) undoFile(ctx context.Context, f *journalFile) (*Change, *Con
 	if now == nil {
 		return conflict("was deleted since")
 	}
+	if now.SHA256 == f.Base { // the user, or an editor that was closed, took it back
+		return nil, nil, nil
+	}
 	edits, ok := takeOut(base, after, now.Text, f.Edits)
 	if !ok {
 		return conflict("was edited where the set had changed it")
