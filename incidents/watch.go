@@ -128,7 +128,7 @@ func (w *Watcher) run() {
 	var system <-chan fsnotify.Event
 	var failures <-chan error
 	if w.notify != nil {
-		defer w.notify.Close()
+		defer func() { _ = w.notify.Close() }() // nothing follows from a failure here
 		system, failures = w.notify.Events, w.notify.Errors
 	}
 	w.look(".")

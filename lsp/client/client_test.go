@@ -213,7 +213,7 @@ func TestRequestsOfTheServer(t *testing.T) {
 	c, _ := connect(t, Options{OnRequest: func(_ context.Context, method string, params json.RawMessage) (any, bool, error) {
 		switch method {
 		case "workspace/applyEdit":
-			return map[string]any{"applied": true, "got": json.RawMessage(params)}, true, nil
+			return map[string]any{"applied": true, "got": params}, true, nil
 		case "broken":
 			return nil, false, errors.New("cannot")
 		}
