@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.lsp.dev/uri"
+
 	"github.com/kaiak/kaiak/kaiak"
 )
 
@@ -75,5 +77,34 @@ func BenchmarkCancel(b *testing.B) {
 		p.send(`{"jsonrpc":"2.0","id":"one","method":"kaiak/slow"}`)
 		p.notify("$/cancelRequest", `{"id":"one"}`)
 		p.reply(`"one"`)
+	}
+}
+
+// BenchmarkServiceEditToDiagnostics measures the same with the real service,
+// the built-in rules and a Go file: from a keystroke to what they find.
+func BenchmarkServiceEditToDiagnostics(b *testing.B) {
+	svc, err := kaiak.New(b.Context(), kaiak.Options{StateDir: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = svc.Close() })
+	dir := b.TempDir()
+	p := dial(b, service{svc})
+	p.call("1", "initialize", fmt.Sprintf(`{"processId":null,"rootUri":%q,"capabilities":{}}`, uri.File(dir)))
+	p.notify("initialized", "{}")
+	var text strings.Builder
+	text.WriteString("package p\n\nimport \"io/ioutil\"\n\nvar _ = ioutil.Discard\n")
+	for line := 5; line < 10_000; line += 5 {
+		fmt.Fprintf(&text, "\nfunc f%d(a, b int) int {\n\tif a > b { // %[1]d\n\t\treturn a\n\t}; return b }\n", line)
+	}
+	document := fmt.Sprintf("%s/p.go", uri.File(dir))
+	p.notify("textDocument/didOpen", fmt.Sprintf(`{"textDocument":{"uri":%q,"languageId":"go","version":1,"text":%q}}`, document, text.String()))
+	p.published()
+	version := 1
+	for b.Loop() {
+		version++
+		p.notify("textDocument/didChange", fmt.Sprintf(
+			`{"textDocument":{"uri":%q,"version":%d},"contentChanges":[{"range":{"start":{"line":5002,"character":12},"end":{"line":5002,"character":12}},"text":"x"}]}`, document, version))
+		p.published()
 	}
 }
