@@ -139,7 +139,7 @@ func (s *search) isType(owner int, role role, name string) bool {
 		owner = s.f.types[owner].outer
 	}
 	return slices.ContainsFunc(s.p.resolve(s.f, owner, name), func(candidate string) bool {
-		return wildcard(s.alt.text, candidate)
+		return fits(s.alt.text, candidate)
 	})
 }
 
@@ -210,9 +210,10 @@ func (s *search) types() {
 // importFits reports whether an import names the type, or something in it.
 func (s *search) importFits(name string) bool {
 	if s.alt.qual == "" {
-		return wildcard(s.alt.simple, name[strings.LastIndexByte(name, '.')+1:])
+		return wildcard(s.alt.simple, name[strings.LastIndexByte(name, '.')+1:]) ||
+			packagePattern.MatchString(s.alt.text) && wildcard(s.alt.text, name)
 	}
-	return wildcard(s.alt.text, name) || strings.HasPrefix(name, s.alt.text+".")
+	return fits(s.alt.text, name) || strings.HasPrefix(name, s.alt.text+".")
 }
 
 // packagePattern is a pattern for a whole package, for which alone the analyzer
@@ -235,21 +236,22 @@ func (s *search) imports() {
 // packages finds names of packages: in imports and in names written in full,
 // not in the package declaration.
 func (s *search) packages() {
-	fits := func(name string) bool {
-		return wildcard(s.alt.text, packageOf(name)) || isWild(s.alt.text) && wildcard(s.alt.text, name)
+	names := func(name string) bool {
+		return wildcard(s.alt.text, packageOf(name)) || wildcard(s.alt.text, name) ||
+			hasUpper(s.alt.simple) && strings.HasPrefix(name, s.alt.text+".") // a type that was taken for a package
 	}
 	for _, imp := range s.f.imports {
 		name := imp.name
 		if imp.star && !imp.static {
 			name += ".*"
 		}
-		if fits(name) {
+		if names(name) {
 			s.add(imp.span, "Module", name)
 		}
 	}
 	for i := range s.f.refs {
 		r := &s.f.refs[i]
-		if r.kind != refCall && r.kind != refField && r.kind != refConstructor && strings.Contains(r.name, ".") && !hasUpper(r.name[:1]) && fits(r.name) {
+		if r.kind != refCall && r.kind != refField && r.kind != refConstructor && strings.Contains(r.name, ".") && !hasUpper(r.name[:1]) && names(r.name) {
 			s.addRef(r, r.span)
 		}
 	}
@@ -330,16 +332,18 @@ func (s *search) methods() {
 	}
 }
 
+// isOwner reports whether a type is the one whose member the alternative names.
+func (s *search) isOwner(typ string) bool { return fits(s.alt.qual, typ) }
+
 // ownerFits reports whether a type is, or inherits from, the alternative's.
 func (s *search) ownerFits(owner int) bool {
 	t := typeAt{s.f, owner}
-	fits := func(name string) bool { return wildcard(s.alt.qual, name) }
 	found := false
 	s.p.ancestors(t, func(a typeAt) bool {
-		found = !a.decl().anonymous && fits(a.qualified())
+		found = !a.decl().anonymous && s.isOwner(a.qualified())
 		return !found
 	})
-	return found || slices.ContainsFunc(s.p.external(t), fits)
+	return found || slices.ContainsFunc(s.p.external(t), s.isOwner)
 }
 
 func (s *search) classes() {
@@ -349,7 +353,7 @@ func (s *search) classes() {
 			continue
 		}
 		d := &s.f.decls[t.decl]
-		if !wildcard(s.alt.simple, d.name) || s.alt.qual != "" && !wildcard(s.alt.text, s.f.qualify(t.name)) || !s.annotatedDecl(d) {
+		if !wildcard(s.alt.simple, d.name) || s.alt.qual != "" && !fits(s.alt.text, s.f.qualify(t.name)) || !s.annotatedDecl(d) {
 			continue
 		}
 		s.add(d.span, d.kindName(s.f), d.name)
@@ -374,7 +378,7 @@ func (s *search) constants() {
 		if d.kind != declEnumConstant || d.owner < 0 {
 			continue
 		}
-		if owner := s.f.qualify(s.f.types[d.owner].name); wildcard(s.alt.text, owner+"."+d.name) || wildcard(s.alt.text, owner) {
+		if owner := s.f.qualify(s.f.types[d.owner].name); fits(s.alt.text, owner+"."+d.name) || fits(s.alt.text, owner) {
 			s.add(d.span, "EnumMember", d.name)
 		}
 	}
@@ -385,14 +389,12 @@ func (s *search) constantOf(r *ref, typ string) bool {
 	if typ == "" {
 		return true
 	}
-	fits := func(name string) bool {
-		return wildcard(typ, name) || !strings.Contains(typ, ".") && wildcard(typ, name[strings.LastIndexByte(name, '.')+1:])
-	}
+	isType := func(name string) bool { return fits(typ, name) }
 	if r.recv != nil {
-		return slices.ContainsFunc(s.p.resolve(s.f, r.owner, r.recv.name), fits)
+		return slices.ContainsFunc(s.p.resolve(s.f, r.owner, r.recv.name), isType)
 	}
 	// A bare constant: imported statically, or the label of a switch.
 	return slices.ContainsFunc(s.f.imports, func(imp importDecl) bool {
-		return fits(imp.name) || imp.static && !imp.star && strings.HasSuffix(imp.name, "."+r.name) && fits(strings.TrimSuffix(imp.name, "."+r.name))
+		return isType(imp.name) || imp.static && !imp.star && strings.HasSuffix(imp.name, "."+r.name) && isType(strings.TrimSuffix(imp.name, "."+r.name))
 	})
 }

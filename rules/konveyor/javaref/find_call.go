@@ -41,7 +41,7 @@ func (s *search) calledOn(r *ref) bool {
 // from and does not override.
 func (s *search) declaredBy(typ, method string) bool {
 	if t, ok := s.p.lookup(typ); ok {
-		return wildcard(s.alt.qual, typ) || s.inherits(t, method)
+		return s.isOwner(typ) || s.inherits(t, method)
 	}
 	return s.oneDeclares(s.p.climb(nil, typ), method)
 }
@@ -52,10 +52,10 @@ func (s *search) declaredBy(typ, method string) bool {
 func (s *search) oneDeclares(types []string, method string) bool {
 	for _, name := range types {
 		if t := s.p.library(name); t != nil && len(t.Methods[method]) > 0 {
-			return wildcard(s.alt.qual, name)
+			return s.isOwner(name)
 		}
 	}
-	return slices.ContainsFunc(types, func(name string) bool { return wildcard(s.alt.qual, name) })
+	return slices.ContainsFunc(types, s.isOwner)
 }
 
 // inherits reports whether t has the method from the alternative's type.
@@ -64,7 +64,7 @@ func (s *search) inherits(t typeAt, method string) bool {
 	s.p.ancestors(t, func(a typeAt) bool {
 		if len(a.decl().methods[method]) > 0 {
 			declared = true
-			fits = !a.decl().anonymous && wildcard(s.alt.qual, a.qualified())
+			fits = !a.decl().anonymous && s.isOwner(a.qualified())
 			return false
 		}
 		return true
@@ -91,7 +91,7 @@ func (s *search) calledOnSelf(r *ref) bool {
 		if !imp.star {
 			typ, ok = strings.CutSuffix(imp.name, "."+r.name)
 		}
-		return ok && wildcard(s.alt.qual, typ)
+		return ok && s.isOwner(typ)
 	})
 }
 
@@ -104,14 +104,14 @@ func (s *search) importsType() bool {
 	if dot >= 0 {
 		pkg, simple = s.alt.qual[:dot], s.alt.qual[dot+1:]
 	}
-	if (pkg == "java.lang" || wildcard(pkg, s.f.Package)) && s.mentions(simple) {
+	if (dot < 0 || pkg == "java.lang" || wildcard(pkg, s.f.Package)) && s.mentions(simple) {
 		return true
 	}
 	return slices.ContainsFunc(s.f.imports, func(imp importDecl) bool {
 		if imp.star && !imp.static {
 			return dot >= 0 && wildcard(pkg, imp.name) && s.mentions(simple)
 		}
-		return wildcard(s.alt.qual, imp.name)
+		return s.isOwner(imp.name)
 	})
 }
 

@@ -113,8 +113,11 @@ func (p *Pattern) check() {
 	if strings.Count(p.source, "(") != strings.Count(p.source, ")") {
 		warn("its parentheses are not balanced")
 	}
-	if strings.ContainsAny(p.source, `\{}[]+^$`) {
-		warn(`it is no regular expression: only *, ?, (a|b) and (a|b)? have a meaning`)
+	if bar := strings.IndexByte(p.source, '|'); bar >= 0 && !strings.Contains(p.source[:bar], "(") {
+		warn("alternatives stand in parentheses: (a|b)")
+	}
+	if strings.ContainsAny(p.source, `\{}[]+^-`) {
+		warn("it holds what no Java name does, and is no regular expression: only *, ?, (a|b) and (a|b)? have a meaning")
 	}
 	for _, a := range p.alts {
 		switch {
@@ -209,6 +212,22 @@ func longestFixed(s string) string {
 		}
 	}
 	return strings.Trim(best, ".")
+}
+
+// fits reports whether a qualified name fits a pattern. A pattern without a
+// package ("Outer.Inner") fits whatever the package.
+func fits(pattern, name string) bool {
+	if wildcard(pattern, name) {
+		return true
+	}
+	if pattern == "" || !hasUpper(pattern[:1]) {
+		return false
+	}
+	end := len(name)
+	for range 1 + strings.Count(pattern, ".") {
+		end = strings.LastIndexByte(name[:max(end, 0)], '.')
+	}
+	return end >= 0 && wildcard(pattern, name[end+1:])
 }
 
 // wildcard reports whether s fits pattern: * is any text, ? any character.
