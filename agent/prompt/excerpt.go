@@ -115,6 +115,9 @@ func (s *source) regions() []edit.Span {
 		return nil
 	}
 	spans := func(r rows) edit.Span {
+		for r.to+1 < len(s.lines) && strings.TrimSpace(s.lines[r.to+1]) == "" { // the gap goes with what is before it
+			r.to++
+		}
 		end := len(s.file.Text)
 		if r.to+1 < len(s.starts) {
 			end = s.starts[r.to+1]

@@ -197,7 +197,7 @@ func TestRegions(t *testing.T) {
 		}
 		return false
 	}
-	for needle, want := range map[string]bool{"ioutil.ReadFile": true, "// Load reads": true, `"io/ioutil"`: true, "return parse(data)\n}\n": true, "type Cart": false, "func parse": false} {
+	for needle, want := range map[string]bool{"ioutil.ReadFile": true, "// Load reads": true, `"io/ioutil"`: true, "return parse(data)\n}\n": true, "\"io/ioutil\"\n)\n\n": true, "type Cart": false, "func parse": false} {
 		if in(needle) != want {
 			t.Errorf("%q in region: %t", needle, !want)
 		}
