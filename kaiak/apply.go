@@ -59,7 +59,7 @@ func (s *Service) apply(ctx context.Context, id string, sel selection, by string
 	}
 	if running == nil && sel.answers {
 		// The request may have been cancelled between the answer and now.
-		rec, _, err := s.requestRecord(ctx, p.requestID)
+		rec, err := s.store.Get(ctx, store.Requests, p.requestID)
 		if err != nil {
 			return ApplyResult{}, err
 		}
@@ -81,7 +81,9 @@ func (s *Service) apply(ctx context.Context, id string, sel selection, by string
 	p.data.Applied, p.data.Accepted, p.data.Edited = &set, hunks, len(sel.edited) > 0
 	me := thisProcess()
 	p.data.DecidedBy, p.data.DecidedAt, p.data.Owner = by, &now, &me
-	err = ses.commit(store.Durable, func(tx *store.Tx) error {
+	// Quick is enough: the journal's first commit, which is on the disk before
+	// any file changes, takes this one with it.
+	err = ses.commit(store.Quick, func(tx *store.Tx) error {
 		won, err := tx.Move(store.Proposals, id, []string{ProposalPending}, ProposalApplying, now, mustJSON(p.data))
 		if err == nil && !won {
 			return errNotPending
@@ -205,7 +207,9 @@ func (s *Service) applied(ctx context.Context, ses *session, p *proposal, done w
 	}
 	c := p.data.Candidate
 	now := s.now()
-	err = ses.commit(store.Durable, func(tx *store.Tx) error {
+	// Quick is enough: the journal knows that the set is applied, and recovery
+	// takes the proposal's state from there.
+	err = ses.commit(store.Quick, func(tx *store.Tx) error {
 		if _, err := tx.Move(store.Proposals, p.id, []string{ProposalApplying}, p.state, now, mustJSON(p.data)); err != nil {
 			return err
 		}
@@ -227,32 +231,33 @@ func (s *Service) applied(ctx context.Context, ses *session, p *proposal, done w
 // overtake makes those pending proposals stale that were made for the text
 // which is now gone, and withdraws the questions about them.
 func (s *Service) overtake(ctx context.Context, ses *session, p *proposal) {
-	others, err := s.proposals(ctx, store.Filter{Scope: ses.space.ws.RealDir(), States: []string{ProposalPending}})
-	if err != nil {
-		s.log.Error("pending proposals cannot be read", "error", err)
-		return
-	}
-	for _, q := range others {
-		for _, c := range q.data.Candidate.Changes {
-			i := slices.IndexFunc(p.data.Applied.Changes, func(d workspace.Change) bool { return d.Path == c.Path })
-			if i < 0 || p.data.Applied.Changes[i].ProposedSHA256 == c.BaseSHA256 {
+	for _, ch := range p.data.Applied.Changes {
+		others, err := ses.space.pendingFor(ctx, ch.Path)
+		if err != nil {
+			s.log.Error("pending proposals cannot be read", "error", err)
+			return
+		}
+		for _, q := range others {
+			i := slices.IndexFunc(q.data.Candidate.Changes, func(c workspace.Change) bool { return c.Path == ch.Path })
+			if i < 0 || q.id == p.id || q.data.Candidate.Changes[i].BaseSHA256 == ch.ProposedSHA256 {
 				continue
 			}
-			owner, err := s.session(ctx, q.sessionID, true)
-			if err != nil {
-				s.log.Error("a session cannot be loaded", "session", q.sessionID, "error", err)
-				break
-			}
-			var e *Error
-			if err := s.makeStale(owner, q, []string{ProposalPending}, c.Path+" was changed by proposal "+p.id); !errors.As(err, &e) {
+			if err := s.overtaken(ctx, q, ch.Path+" was changed by proposal "+p.id); err != nil {
 				s.log.Error("a proposal cannot be marked stale", "proposal", q.id, "error", err)
 			}
-			if err := s.closeInteractionOf(ctx, q.id); err != nil {
-				s.log.Error("a question cannot be withdrawn", "proposal", q.id, "error", err)
-			}
-			break
 		}
 	}
+}
+
+func (s *Service) overtaken(ctx context.Context, q *proposal, reason string) error {
+	owner, err := s.session(ctx, q.sessionID, true)
+	if err != nil {
+		return err
+	}
+	if err := ignoreCode(s.makeStale(owner, q, []string{ProposalPending}, reason), ContentModified); err != nil {
+		return err
+	}
+	return s.closeInteractionOf(ctx, q.id)
 }
 
 // verify looks again at the incidents of a proposal that was applied.
@@ -288,19 +293,59 @@ func (s *Service) verify(ctx context.Context, sp *space, p *proposal) ([]agent.O
 	return fixer.Verify(ctx, sp.ws, list, changes)
 }
 
-// incidentsOf returns the incidents that a proposal claims to fix.
+// incidentsOf returns the incidents that a proposal claims to fix, in the order
+// of its request.
 func (s *Service) incidentsOf(ctx context.Context, p *proposal) ([]incidents.Incident, error) {
-	_, data, err := s.requestRecord(ctx, p.requestID)
+	all, err := s.requestIncidents(ctx, p.requestID)
 	if err != nil {
 		return nil, err
 	}
-	var list []incidents.Incident
-	for _, in := range data.Incidents {
-		if slices.Contains(p.data.Candidate.IncidentIDs, in.ID) {
-			list = append(list, in)
+	var at []int
+	for _, id := range p.data.Candidate.IncidentIDs {
+		if i, ok := all.index[id]; ok {
+			at = append(at, i)
 		}
 	}
+	slices.Sort(at)
+	var list []incidents.Incident
+	for _, i := range at {
+		list = append(list, all.list[i])
+	}
 	return list, nil
+}
+
+// incidentSet is the incidents of one request, which never change.
+type incidentSet struct {
+	list  []incidents.Incident
+	index map[string]int // by id
+}
+
+// cachedRequests is of how many requests the incidents are kept in memory: a
+// thousand approvals of one request must not read it a thousand times.
+const cachedRequests = 16
+
+func (s *Service) requestIncidents(ctx context.Context, requestID string) (*incidentSet, error) {
+	s.mu.Lock()
+	set := s.incidents[requestID]
+	s.mu.Unlock()
+	if set != nil {
+		return set, nil
+	}
+	_, data, err := s.requestRecord(ctx, requestID)
+	if err != nil {
+		return nil, err
+	}
+	set = &incidentSet{data.Incidents, map[string]int{}}
+	for i, in := range data.Incidents {
+		set.index[in.ID] = i
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.incidents) >= cachedRequests {
+		clear(s.incidents)
+	}
+	s.incidents[requestID] = set
+	return set, nil
 }
 
 func (s *Service) verdictRows(ctx context.Context, p *proposal) []IncidentRow {

@@ -239,15 +239,12 @@ func (d *document) modelAction(found Incidents, in incidents.Incident) *Action {
 // proposalActions returns what can be decided about the pending proposals of
 // the document.
 func (d *document) proposalActions(ctx context.Context, version int32) ([]Action, error) {
-	list, err := d.client.service.proposals(ctx, store.Filter{Scope: d.space.ws.RealDir(), States: []string{ProposalPending}})
+	list, err := d.space.pendingFor(ctx, d.rel)
 	if err != nil {
 		return nil, err
 	}
 	var actions []Action
 	for _, p := range list {
-		if !slices.ContainsFunc(p.data.Candidate.Changes, func(ch workspace.Change) bool { return ch.Path == d.rel }) {
-			continue
-		}
 		disabled := ""
 		if v := d.client.service.proposalView(d.space, p); !v.Current {
 			disabled = "stale: the file has changed since"

@@ -23,7 +23,7 @@ type sent struct {
 	Raw json.RawMessage
 }
 
-func (s sent) content(t *testing.T, into any) {
+func (s sent) content(t testing.TB, into any) {
 	t.Helper()
 	if err := json.Unmarshal(s.Content, into); err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func (noProgress) Report(string, int) {}
 func (noProgress) End(string)         {}
 
 // await returns the first event that ok accepts, waiting for it.
-func (f *fakeFront) await(t *testing.T, what string, ok func(sent) bool) sent {
+func (f *fakeFront) await(t testing.TB, what string, ok func(sent) bool) sent {
 	t.Helper()
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
@@ -145,7 +145,7 @@ func (f *fakeFront) await(t *testing.T, what string, ok func(sent) bool) sent {
 }
 
 // system waits for a system event of a request ("" for any).
-func (f *fakeFront) system(t *testing.T, event, requestID string) sent {
+func (f *fakeFront) system(t testing.TB, event, requestID string) sent {
 	t.Helper()
 	return f.await(t, event, func(s sent) bool {
 		return s.system().Event == event && (requestID == "" || s.RequestID == requestID)
@@ -177,7 +177,7 @@ rule: {pattern: lonely()}
 
 // an env is a service with a workspace and a client that knows kaiak/*.
 type env struct {
-	t       *testing.T
+	t       testing.TB
 	service *Service
 	front   *fakeFront
 	client  *Client
@@ -186,7 +186,7 @@ type env struct {
 	opts    Options
 }
 
-func newEnv(t *testing.T, files map[string]string, change ...func(*Options)) *env {
+func newEnv(t testing.TB, files map[string]string, change ...func(*Options)) *env {
 	t.Helper()
 	e := &env{t: t, dir: t.TempDir(), state: t.TempDir()}
 	if err := os.Chmod(e.state, 0o700); err != nil {
@@ -272,7 +272,7 @@ func call[R any](c *Client, method string, params any) (R, error) {
 }
 
 // must is call for operations that succeed.
-func must[R any](t *testing.T, c *Client, method string, params any) R {
+func must[R any](t testing.TB, c *Client, method string, params any) R {
 	t.Helper()
 	r, err := call[R](c, method, params)
 	if err != nil {
@@ -282,7 +282,7 @@ func must[R any](t *testing.T, c *Client, method string, params any) R {
 }
 
 // wantError checks an error's number and kind.
-func wantError(t *testing.T, err error, code Code, kind string) *Error {
+func wantError(t testing.TB, err error, code Code, kind string) *Error {
 	t.Helper()
 	var e *Error
 	if !errors.As(err, &e) {

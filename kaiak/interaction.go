@@ -187,11 +187,11 @@ func (c *Client) ask(ctx context.Context, i *interaction) {
 func (s *Service) closeInteraction(ctx context.Context, id, state string) error {
 	i, err := s.interaction(ctx, id)
 	if err != nil {
-		return ignoreNotFound(err, InteractionNotFound)
+		return ignoreCode(err, InteractionNotFound)
 	}
 	ses, err := s.session(ctx, i.sessionID, true)
 	if err != nil {
-		return ignoreNotFound(err, SessionNotFound)
+		return ignoreCode(err, SessionNotFound)
 	}
 	err = ses.commit(store.Durable, func(tx *store.Tx) error {
 		won, err := tx.Move(store.Interactions, id, []string{interactionPending}, state, s.now(), nil)
@@ -211,7 +211,8 @@ func (s *Service) closeInteraction(ctx context.Context, id, state string) error 
 // errNotPending says that another call moved the record out of pending first.
 var errNotPending = errors.New("not pending any more")
 
-func ignoreNotFound(err error, code Code) error {
+// ignoreCode drops an error with a number that is expected.
+func ignoreCode(err error, code Code) error {
 	var e *Error
 	if errors.As(err, &e) && e.Code == code {
 		return nil
@@ -299,7 +300,11 @@ func (s *Service) respond(ctx context.Context, p InteractionRespondParams, by st
 	}
 	now := s.now()
 	i.data.Response, i.data.RepliedAt = p.ResponseData, &now
-	err = ses.commit(store.Durable, func(tx *store.Tx) error {
+	durability := store.Durable
+	if i.data.Type == askApproval && reply.ok {
+		durability = store.Quick // the journal's first commit takes it to the disk
+	}
+	err = ses.commit(durability, func(tx *store.Tx) error {
 		won, err := tx.Move(store.Interactions, i.id, []string{interactionPending}, interactionResponded, now, mustJSON(i.data))
 		if err == nil && !won {
 			return errNotPending

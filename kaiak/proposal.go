@@ -189,6 +189,7 @@ func (r *request) propose(c agent.Candidate) error {
 	r.mu.Lock()
 	r.proposals++
 	r.mu.Unlock()
+	s.space.addPending(p)
 	s.space.proposalsChanged(c.Changes)
 	if data.Supersedes != "" {
 		if err := s.service.closeInteractionOf(r.ctx, data.Supersedes); err != nil {
@@ -246,6 +247,81 @@ func (r *request) bases(p *proposal) (map[string][]byte, error) {
 		}
 	}
 	return out, nil
+}
+
+// addPending notes a proposal that was made.
+func (sp *space) addPending(p *proposal) {
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	if sp.pending == nil {
+		return // it will be read with the others
+	}
+	for _, c := range p.data.Candidate.Changes {
+		if sp.pending[c.Path] == nil {
+			sp.pending[c.Path] = map[string]bool{}
+		}
+		sp.pending[c.Path][p.id] = true
+	}
+}
+
+// pendingFor returns the pending proposals that change a file, oldest first.
+// Those of other processes are missing until this one starts anew; applying
+// compares hashes, so that this can show too little but never apply too much.
+func (sp *space) pendingFor(ctx context.Context, path string) ([]*proposal, error) {
+	s := sp.service
+	if err := sp.loadPending(ctx); err != nil {
+		return nil, err
+	}
+	sp.mu.Lock()
+	ids := sortedKeys(sp.pending[path])
+	sp.mu.Unlock()
+	var list []*proposal
+	for _, id := range ids {
+		rec, err := s.store.Get(ctx, store.Proposals, id)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return nil, err
+		}
+		if err != nil || rec.State != ProposalPending {
+			sp.mu.Lock()
+			delete(sp.pending[path], id)
+			sp.mu.Unlock()
+			continue
+		}
+		p, err := readProposal(rec)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, p)
+	}
+	slices.SortFunc(list, func(a, b *proposal) int { return a.created.Compare(b.created) })
+	return list, nil
+}
+
+// loadPending reads the pending proposals once. What is proposed meanwhile is
+// noted too.
+func (sp *space) loadPending(ctx context.Context) error {
+	sp.loadingPending.Lock()
+	defer sp.loadingPending.Unlock()
+	sp.mu.Lock()
+	loaded := sp.pending != nil
+	if !loaded {
+		sp.pending = map[string]map[string]bool{}
+	}
+	sp.mu.Unlock()
+	if loaded {
+		return nil
+	}
+	all, err := sp.service.proposals(ctx, store.Filter{Scope: sp.ws.RealDir(), States: []string{ProposalPending}})
+	if err != nil {
+		sp.mu.Lock()
+		sp.pending = nil
+		sp.mu.Unlock()
+		return err
+	}
+	for _, p := range all {
+		sp.addPending(p)
+	}
+	return nil
 }
 
 // proposed is the text that a change proposes.

@@ -59,11 +59,12 @@ type Service struct {
 	clock  sync.Mutex // guards latest
 	latest time.Time
 
-	mu       sync.Mutex // guards what follows
-	clients  map[*Client]struct{}
-	spaces   map[string]*space   // by real directory
-	sessions map[string]*session // the ones that are loaded
-	closed   bool
+	mu        sync.Mutex // guards what follows
+	clients   map[*Client]struct{}
+	spaces    map[string]*space       // by real directory
+	sessions  map[string]*session     // the ones that are loaded
+	incidents map[string]*incidentSet // of requests, by id
+	closed    bool
 }
 
 // New opens the durable state and takes up what an earlier process left
@@ -81,7 +82,7 @@ func New(ctx context.Context, opts Options) (*Service, error) {
 	}
 	s := &Service{
 		opts: opts, log: opts.Log, store: st, table: operations, since: opts.Now(),
-		clients: map[*Client]struct{}{}, spaces: map[string]*space{}, sessions: map[string]*session{},
+		clients: map[*Client]struct{}{}, spaces: map[string]*space{}, sessions: map[string]*session{}, incidents: map[string]*incidentSet{},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.recover(ctx); err != nil {

@@ -31,6 +31,8 @@ type space struct {
 	reporting sync.Mutex                      // guards reports; held while they are put into the index
 	reports   map[string][]incidents.Incident // by analysis file: what it says
 
+	loadingPending sync.Mutex // held while pending is read
+
 	mu       sync.Mutex // guards what follows
 	owners   map[string]*Client
 	layers   map[*Client]settings // each client's settings
@@ -40,7 +42,8 @@ type space struct {
 	set      *rules.Set // nil until loaded
 	loading  chan struct{}
 	problems []incidents.Problem
-	hidden   map[string]bool // ids in the baseline; nil until read
+	pending  map[string]map[string]bool // ids of proposals that may be pending, by path; nil until read
+	hidden   map[string]bool            // ids in the baseline; nil until read
 	watching bool
 	watcher  *incidents.Watcher
 	stopped  bool

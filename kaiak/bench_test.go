@@ -1,0 +1,37 @@
+package kaiak
+
+import (
+	"fmt"
+	"testing"
+)
+
+// BenchmarkRecipes is what 1,000 recipe incidents in 500 files cost the
+// service: proposals made, approved one by one, applied and verified.
+func BenchmarkRecipes(b *testing.B) {
+	files := map[string]string{}
+	var list []m
+	for i := range 500 {
+		name := fmt.Sprintf("p%02d/f%03d.go", i%20, i)
+		files[name] = before
+		list = append(list, incident(name+"1", name, 4), incident(name+"2", name, 5))
+	}
+	for b.Loop() {
+		b.StopTimer()
+		e := newEnv(b, files)
+		b.StartTimer()
+		session := e.session()
+		req := e.generate(session, list, m{"approval": "defer"})
+		e.front.system(b, "request_completed", req.RequestID)
+		b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s/generated")
+		list := must[ProposalListResult](b, e.client, "kaiak/proposal/list", m{"request_id": req.RequestID, "limit": 1000}).Proposals
+		if len(list) != 500 {
+			b.Fatalf("%d proposals", len(list))
+		}
+		for _, p := range list {
+			must[ApplyResult](b, e.client, "kaiak/proposal/apply", m{"proposal_id": p.ProposalID})
+		}
+		b.StopTimer()
+		e.service.Close()
+		b.StartTimer()
+	}
+}
