@@ -32,7 +32,7 @@ of its own, and with ` + "`KAIAK_RULESETS`" + ` on what Konveyor's own rules rep
 * ` + "`types.tsv`" + `: Java types that moved or were renamed
 * ` + "`methods.tsv`" + `: Java methods that were renamed
 * ` + "`maven.tsv`" + `: coordinates, in pom.xml, Gradle files and version catalogs
-* ` + "`descriptors.tsv`" + `: XML schemas of Java EE
+* ` + "`descriptors.tsv`" + `, ` + "`roots.tsv`" + `: XML schemas and namespaces of Java EE
 * ` + "`properties.tsv`" + `: configuration keys, in properties, YAML and XML
 * ` + "`jsx.tsv`" + `: React components and their properties
 

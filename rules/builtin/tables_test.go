@@ -113,6 +113,11 @@ func samples(r packgen.Row) []sample {
 			version = "0.1"
 		}
 		return []sample{{"META-INF/x.xml", fmt.Sprintf(text, old, from, "0.1"), fmt.Sprintf(text, ns, to, version)}}
+	case "roots":
+		element, namespace, version := r.Cells[0], r.Cells[1], r.Cells[2]
+		text := "<?xml version=\"1.0\"?>\n<%[1]s xmlns=\"%[2]s\" version='%[3]s'><x/></%[1]s>\n"
+		ns := strings.Replace(namespace, "javaee", "jakartaee", 1)
+		return []sample{{"META-INF/x.xml", fmt.Sprintf(text, element, "http://xmlns.jcp.org/xml/ns/"+namespace, "2.1"), fmt.Sprintf(text, element, "https://jakarta.ee/xml/ns/"+ns, version)}}
 	case "properties":
 		from, to := r.Cells[0], r.Cells[1]
 		if prefix, below := strings.CutSuffix(from, ".*"); below {

@@ -28,6 +28,7 @@ var columns = map[string][]string{
 	"methods":     {"type", "from", "to", "arguments"},
 	"maven":       {"from", "to", "version"},
 	"descriptors": {"from", "to", "version"},
+	"roots":       {"element", "namespace", "version"},
 	"properties":  {"from", "to"},
 	"jsx":         {"module", "component", "action", "name", "to"},
 }
@@ -75,7 +76,7 @@ func Rows(fsys fs.FS) ([]Row, error) {
 func Generate(rows []Row) (map[string][]byte, error) {
 	makers := map[string]func(Row) ([]string, error){
 		"types": typeRules, "methods": methodRules, "maven": mavenRules,
-		"descriptors": descriptorRules, "properties": propertyRules, "jsx": jsxRules,
+		"descriptors": descriptorRules, "roots": rootRules, "properties": propertyRules, "jsx": jsxRules,
 	}
 	files := map[string][]byte{}
 	for _, row := range rows {
@@ -276,6 +277,24 @@ has:
 	}
 	return []string{r.doc(r.Pack+"-"+strings.TrimSuffix(from, ".xsd"), "xml", message, "mechanical",
 		"Only the root's namespace, schema location and version change; its elements have the same names.", rule, fix, nil)}, nil
+}
+
+// rootRules moves an XML descriptor that names its namespace alone.
+func rootRules(r Row) ([]string, error) {
+	element, namespace, version := r.Cells[0], r.Cells[1], r.Cells[2]
+	old := "http://xmlns.jcp.org/xml/ns/" + namespace
+	rule := fmt.Sprintf(`any: [{kind: STag}, {kind: EmptyElemTag}]
+all:
+  - has: {kind: Name, regex: %s}
+  - has: {kind: Attribute, regex: %s}
+  - not: {has: {kind: Attribute, regex: 'schemaLocation'}}
+`, quote(exactly(element)), quote(`^xmlns\s*=\s*["']`+regexp.QuoteMeta(old)+`["']$`))
+	fix := fmt.Sprintf(`steps:
+  - findReplace: {find: '%s(["''])', replace: 'https://jakarta.ee/xml/ns/%s$1'}
+  - findReplace: {find: '\bversion\s*=\s*(["''])[0-9.]+["'']', replace: 'version=${1}%s${1}'}
+`, regexp.QuoteMeta(old), strings.Replace(namespace, "javaee", "jakartaee", 1), version)
+	return []string{r.doc(r.Pack+"-"+element, "xml", "the namespace of "+element+" moved to jakarta.ee, with version "+version, "mechanical",
+		"Only the root's namespace and version change; its elements have the same names.", rule, fix, nil)}, nil
 }
 
 // propertyRules renames a configuration key in properties and YAML files and in
