@@ -142,3 +142,28 @@ func TestMetamodel(t *testing.T) {
 		t.Errorf("the wrong direction: found %q", faults)
 	}
 }
+
+// TestCheckLog judges recordings: a sound one, one with a fault, one that is
+// none.
+func TestCheckLog(t *testing.T) {
+	line := func(dir, msg string) string { return `{"t":1,"dir":"` + dir + `","msg":` + msg + "}\n" }
+	sound := `{"t":0,"dir":"-","event":"spawn"}` + "\n" + line("c2s", initialize) + line("s2c", answered)
+	tests := []struct {
+		name, log string
+		faults    int
+		judged    int
+		fails     bool
+	}{
+		{"sound", sound, 0, 1, false},
+		{"a fault of framing", sound + `{"dir":"s2c","fault":"bad header"}` + "\n", 1, 2, false},
+		{"a fault of ours", sound + line("s2c", `{"jsonrpc":"2.0","method":"x/y"}`), 1, 2, false},
+		{"the client's own affair", sound + `{"dir":"c2s","fault":"bad header"}` + "\n", 0, 1, false},
+		{"no log", "hello\n", 0, 0, true},
+	}
+	for _, tt := range tests {
+		faults, judged, err := CheckLog(strings.NewReader(tt.log), Options{})
+		if len(faults) != tt.faults || judged != tt.judged || (err != nil) != tt.fails {
+			t.Errorf("%s: found %q in %d messages, %v", tt.name, faults, judged, err)
+		}
+	}
+}
