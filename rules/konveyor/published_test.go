@@ -3,7 +3,9 @@ package konveyor
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -132,4 +134,146 @@ func TestPublishedJavaPatterns(t *testing.T) {
 		})
 	}
 	t.Log(fmt.Sprintf("%d patterns tried, %d left out", tried, left))
+}
+
+// sample returns a text that a regular expression matches, false when it would
+// have to hold what a file name or line cannot.
+func sample(re *syntax.Regexp) (string, bool) {
+	var b strings.Builder
+	switch re.Op {
+	case syntax.OpLiteral:
+		return string(re.Rune), true
+	case syntax.OpCharClass:
+		for i := 0; i+1 < len(re.Rune); i += 2 {
+			for _, r := range []rune{'a', 'A', '0', ' ', '/', '"', re.Rune[i]} {
+				if re.Rune[i] <= r && r <= re.Rune[i+1] && r >= ' ' {
+					return string(r), true
+				}
+			}
+		}
+		return "", false
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return "x", true
+	case syntax.OpCapture, syntax.OpPlus:
+		return sample(re.Sub[0])
+	case syntax.OpRepeat:
+		one, ok := sample(re.Sub[0])
+		return strings.Repeat(one, re.Min), ok
+	case syntax.OpAlternate:
+		return sample(re.Sub[0])
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			s, ok := sample(sub)
+			if !ok {
+				return "", false
+			}
+			b.WriteString(s)
+		}
+		return b.String(), true
+	}
+	return "", true // empty matches, * and ?
+}
+
+// sampleOf returns a text that the pattern matches, false when none was found.
+func sampleOf(pattern string) (string, bool) {
+	re, err := syntax.Parse("(?m)"+pattern, syntax.Perl)
+	if err != nil {
+		return "", false
+	}
+	s, ok := sample(re)
+	return s, ok && regexp.MustCompile("(?m)"+pattern).MatchString(s)
+}
+
+// TestPublishedTextPatterns writes a text for every published condition on
+// text and names, in a file of a name that it asks for, and wants it to match
+// when all rules run together.
+func TestPublishedTextPatterns(t *testing.T) {
+	set, _ := Load(rulesets(t))
+	app := fstest.MapFS{}
+	type place struct{ key, file string }
+	var want []place
+	rules := map[string]*Rule{}
+	left := 0
+	for _, r := range set.Rules() {
+		r.When.walk(func(c *Condition) {
+			name, text := "", "x"
+			ok := false
+			switch s := c.Spec.(type) {
+			case *FileContent:
+				if len(s.Patterns) > 0 {
+					break
+				}
+				if text, ok = sampleOf(s.Pattern); !ok && regexp.QuoteMeta(s.Pattern) != s.Pattern {
+					text, ok = s.Pattern, len(compileLiteral(t, s.Pattern)) > 0
+				}
+				name = "any.txt"
+				if s.FilePattern != "" && ok {
+					name, ok = nameFor(s.FilePattern)
+				}
+				ok = ok && text != "" && !isBinaryName(name)
+			case *File:
+				name, ok = nameFor(s.Pattern)
+			default:
+				return
+			}
+			if !ok {
+				left++
+				return
+			}
+			key := fmt.Sprintf("c%d", len(want))
+			file := key + "/" + name
+			app[file] = &fstest.MapFile{Data: []byte(text + "\n")}
+			alone := *c
+			alone.As, alone.From, alone.Not = "", "", false
+			rules[key] = &Rule{ID: key, Message: "m", RuleSet: "one", When: &alone, Description: fmt.Sprintf("%s: %+v", r.ID, c.Spec)}
+			want = append(want, place{key, file})
+		})
+	}
+	rs := &RuleSet{Name: "one"}
+	for _, w := range want {
+		rs.Rules = append(rs.Rules, rules[w.key])
+	}
+	res, err := (&Set{RuleSets: []*RuleSet{rs}}).Run(context.Background(), FromFS(app, "/"), RunOptions{Limit: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[place]bool{}
+	for _, in := range res.Incidents {
+		found[place{in.RuleID, in.FilePath}] = true
+	}
+	for _, w := range want {
+		if !found[w] {
+			t.Errorf("%s does not match in %s: %q", rules[w.key].Description, w.file, app[w.file].Data)
+		}
+	}
+	t.Logf("%d conditions tried, %d left out", len(want), left)
+}
+
+// compileLiteral returns the pattern when it is searched as plain text.
+func compileLiteral(t *testing.T, pattern string) string {
+	t.Helper()
+	p, err := compileText(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(p.plain)
+}
+
+// nameFor returns a file name that a path pattern fits.
+func nameFor(pattern string) (string, bool) {
+	p := compilePath(pattern)
+	name := p.plain
+	switch {
+	case p.glob != "":
+		name = strings.ReplaceAll(p.glob, "*", "x")
+	case p.re != nil:
+		var ok bool
+		if name, ok = sampleOf(pattern); !ok {
+			return "", false
+		}
+	}
+	if name = strings.Trim(name, "/"); strings.HasPrefix(name, ".") {
+		name = "x" + name
+	}
+	return name, fs.ValidPath(name)
 }
