@@ -7,6 +7,7 @@ import (
 	"io"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/kaiak/kaiak/incidents"
@@ -49,7 +50,7 @@ func Run(ctx context.Context, opts Options) (rep *Report, err error) {
 		opts.Approve = Recipes
 	}
 	if len(opts.Engines) == 0 {
-		opts.Engines = []string{"recipe"}
+		opts.Engines = []string{recipe}
 	}
 	if !filepath.IsAbs(opts.Workspace) {
 		return nil, fmt.Errorf("the workspace %q is not an absolute path", opts.Workspace)
@@ -126,7 +127,11 @@ func (b *run) do(ctx context.Context) (*Report, error) {
 	if b.record.Apply {
 		rep.Mode = modeApply
 	}
-	list, err := chunks(b.record.Incidents, chunkTarget, chunkLimit, chunkBytes)
+	target := chunkTarget
+	if !slices.Equal(b.record.Engines, []string{recipe}) {
+		target = chunkLimit // a model's work is ordered by what depends on what, within a request
+	}
+	list, err := chunks(b.record.Incidents, target, chunkLimit, chunkBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -195,6 +200,9 @@ func (b *run) session(ctx context.Context) error {
 	b.record.SessionID = session.SessionID
 	return b.record.save()
 }
+
+// recipe is the engine that fixes by rule.
+const recipe = "recipe"
 
 // approvalDefer has the server leave proposals pending instead of asking.
 const approvalDefer = "defer"

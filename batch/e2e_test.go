@@ -2,6 +2,7 @@ package batch
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
@@ -211,25 +213,83 @@ func changes(before, after map[string]string) string {
 	return b.String()
 }
 
-// The server of a run is killed while it applies, again and again; resuming
-// ends in the result of a run in one go, with nothing applied twice.
-func TestKilledAndResumed(t *testing.T) {
-	exe := binary(t)
-	const files, perFile = 60, 8
-	var ar txtar.Archive
-	ar.Files = append(ar.Files, txtar.File{Name: "ws/rules/r.yml", Data: []byte(
-		"id: equal\nlanguage: javascript\nseverity: warning\nmessage: use assert.equal\nrule:\n  pattern: assertEqual($A, $B)\nfix: assert.equal($A, $B)\n")})
-	want := map[string]string{"rules/r.yml": string(ar.Files[0].Data)}
+// manyFiles is a project with files*perFile places to change, and what it is
+// like when they are.
+func manyFiles(files, perFile int) (ar *txtar.Archive, want map[string]string) {
+	rule := "id: equal\nlanguage: javascript\nseverity: warning\nmessage: use assert.equal\nrule:\n  pattern: assertEqual($A, $B)\nfix: assert.equal($A, $B)\n"
+	ar = &txtar.Archive{Files: []txtar.File{{Name: "ws/rules/r.yml", Data: []byte(rule)}}}
+	want = map[string]string{"rules/r.yml": rule}
 	for f := range files {
 		var text strings.Builder
 		for i := range perFile {
 			fmt.Fprintf(&text, "assertEqual(run(%d), %d);\n", i, f)
 		}
-		name := fmt.Sprintf("case%02d.js", f)
+		name := fmt.Sprintf("case%03d.js", f)
 		ar.Files = append(ar.Files, txtar.File{Name: "ws/" + name, Data: []byte(text.String())})
 		want[name] = strings.ReplaceAll(text.String(), "assertEqual", "assert.equal")
 	}
-	dir := unpack(t, &ar)
+	return ar, want
+}
+
+// The program itself is killed while it applies: its server ends, too, and
+// --resume does the rest.
+func TestKilledFromOutside(t *testing.T) {
+	exe := binary(t)
+	ar, want := manyFiles(150, 4)
+	dir := unpack(t, ar)
+	ws := filepath.Join(dir, "ws")
+	cmd := exec.Command(exe, "batch", "--workspace", ws, "--rules", "rules", "--apply")
+	cmd.Env = append(os.Environ(), "KAIAK_STATE_DIR="+filepath.Join(dir, "state"))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "a first file is changed", func() bool {
+		text, err := os.ReadFile(filepath.Join(ws, "case000.js"))
+		return err == nil && bytes.Contains(text, []byte("assert.equal"))
+	})
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", cmd.Process.Pid))
+	if err != nil {
+		t.Skip("needs Linux's list of a process's children:", err)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait() // it was killed
+	for _, pid := range strings.Fields(string(children)) {
+		await(t, "the server ends with its client", func() bool {
+			stat, err := os.ReadFile("/proc/" + pid + "/stat")
+			return errors.Is(err, fs.ErrNotExist) || bytes.Contains(stat, []byte(") Z ")) // nobody may have waited for it yet
+		})
+	}
+	out := runBatch(t, exe, dir, "--resume")
+	if !strings.HasSuffix(out, "exit 0\n") || !strings.Contains(out, "600 incidents: 600 fixed") {
+		t.Errorf("resuming: %.2000s", out)
+	}
+	if diff := cmp.Diff(want, tree(t, ws)); diff != "" {
+		t.Errorf("the workspace (-want +got):\n%s", diff)
+	}
+}
+
+// await waits until cond holds.
+func await(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.After(30 * time.Second)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for !cond() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("it does not come to that: %s", what)
+		}
+	}
+}
+
+// The server of a run is killed while it applies, again and again; resuming
+// ends in the result of a run in one go, with nothing applied twice.
+func TestKilledAndResumed(t *testing.T) {
+	exe := binary(t)
+	const files, perFile = 60, 8
+	ar, want := manyFiles(files, perFile)
+	dir := unpack(t, ar)
 	pid := filepath.Join(dir, "pid")
 	opts := Options{
 		Server:    []string{"sh", "-c", `echo $$ > "$0"; exec "$@"`, pid, exe, "serve", "--stdio", "--state-dir", filepath.Join(dir, "state")},

@@ -33,7 +33,7 @@ func (p Policy) approves(q *proposal) (ok bool, reason string) {
 		return false, "the policy none approves nothing"
 	case q.Asks != "":
 		return false, q.Asks
-	case q.Source == "recipe":
+	case q.Source == recipe:
 		return true, ""
 	case p == Recipes:
 		return false, "the policy recipes approves what rules make, and a model made this one"
