@@ -17,7 +17,8 @@ import (
 // The gate: what must hold of the text that the hunks make. A hunk that breaks
 // a condition is refused, and the rest is looked at again without it.
 
-// verify refuses plans until what is left passes, and adds the upkeep of imports.
+// verify refuses plans until what is left passes, and adds the upkeep of
+// imports and layout.
 func (rw *rewriter) verify(ctx context.Context) error {
 	for len(rw.plans) > 0 {
 		bad, err := rw.flaw(ctx, rw.plans)
@@ -25,7 +26,10 @@ func (rw *rewriter) verify(ctx context.Context) error {
 			return err
 		}
 		if bad == nil {
-			return rw.keepImports(ctx)
+			if err := rw.keepImports(ctx); err != nil {
+				return err
+			}
+			return rw.keepLayout()
 		}
 		culprits, err := rw.culprits(ctx, rw.plans, bad)
 		if err != nil {

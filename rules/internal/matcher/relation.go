@@ -110,11 +110,21 @@ func (r *hasRule) match(s *State, n treesitter.Node, env *pattern.Env) (treesitt
 	if found, ok := r.sub.match(s, child, env); ok {
 		return label(env, found, true)
 	}
-	if !r.stop.end && (r.stop.rule == nil || r.stop.stops(s, child, env)) {
+	if r.stop.end {
+		found, ok := r.below(s, child, env)
+		return label(env, found, ok)
+	}
+	if r.stop.rule == nil || r.stop.stops(s, child, env) {
 		return n, false
 	}
-	found, ok := r.below(s, child, env)
-	return label(env, found, ok)
+	// With a field, a stopping rule lets ast-grep look one level further down
+	// and no more.
+	for c := child.FirstChild(); !c.IsZero() && s.step(); c = c.NextSibling() {
+		if found, ok := r.sub.match(s, c, env); ok {
+			return label(env, found, true)
+		}
+	}
+	return n, false
 }
 
 // below tries the nodes under n in pre-order, as far as the rule says.

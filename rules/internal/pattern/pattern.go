@@ -61,7 +61,7 @@ func Compile(src string, lang *treesitter.Language, strictness Strictness, vars 
 	for single(n) {
 		n = n.FirstChild()
 	}
-	p := &Pattern{lang: lang, rootKind: anyKind, strictness: strictness, hasError: tree.Root().HasError()}
+	p := &Pattern{lang: lang, rootKind: anyKind, strictness: strictness, hasError: n.HasError()}
 	return p.from(n, src, vars)
 }
 

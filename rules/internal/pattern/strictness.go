@@ -93,6 +93,8 @@ func (s Strictness) trailing(n treesitter.Node) bool {
 	switch s {
 	case Smart, TextOnly:
 		return true
+	case AST:
+		return !n.Named()
 	case Relaxed, Signature:
 		return negligible(n)
 	}
