@@ -1,6 +1,8 @@
 package incidents
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -78,5 +80,30 @@ func TestNormalizeSnippet(t *testing.T) {
 		if got := NormalizeSnippet(in); got != want {
 			t.Errorf("NormalizeSnippet(%q) = %q, want %q", in, got, want)
 		}
+	}
+}
+
+// What a tool reports again after the workspace has moved and lines were added
+// above has the ids that it had.
+func TestIDsSurviveEditsAboveAndAMove(t *testing.T) {
+	read := func(root, text string, line int) []string {
+		var results []string
+		for i := range 2 { // the same call twice, on two lines
+			results = append(results, fmt.Sprintf(`{"ruleId":"R","message":{"text":"m"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"file://%s/a.go"},"region":{"startLine":%d,"startColumn":2,"endColumn":7}}}]}`, root, line+i))
+		}
+		doc := `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[` + strings.Join(results, ",") + `]}]}`
+		rep, err := Read("r.sarif", []byte(doc), Options{Root: root, Text: func(string) ([]byte, bool) { return []byte(text), true }})
+		if err != nil || len(rep.Incidents) != 2 || len(rep.Problems) > 0 {
+			t.Fatal(err, rep)
+		}
+		if rep.Incidents[0].Snippet != "old()" {
+			t.Fatalf("snippet %q", rep.Incidents[0].Snippet)
+		}
+		return ids(rep.Incidents)
+	}
+	before := read("/home/a/shop", "x\n\told()\n\told()\n", 2)
+	after := read("/srv/moved", "// new\n// lines\nx\n\told()\n\told()\n", 4)
+	if !slices.Equal(before, after) || before[0] == before[1] {
+		t.Errorf("ids %v became %v", before, after)
 	}
 }
