@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/kaiak/kaiak/incidents"
 	"github.com/kaiak/kaiak/rules/internal/matcher"
@@ -357,31 +356,14 @@ func sameTokens(a, b []byte) bool {
 	return bytes.Equal(bytes.Join(bytes.Fields(a), nil), bytes.Join(bytes.Fields(b), nil))
 }
 
-// appendChange appends the edit that puts new in place of text[start:end],
-// without the characters that both begin and end with.
+// appendChange appends the edits that put new in place of text[start:end], cut
+// at token boundaries, so that a person reads whole words.
 func appendChange(edits []workspace.Edit, text []byte, start, end int, new []byte) []workspace.Edit {
-	old := text[start:end]
-	if bytes.Equal(old, new) {
-		return edits
+	for _, e := range workspace.EditsBetween(text[start:end], new) {
+		edits = append(edits, workspace.Edit{Start: start + e.Start, End: start + e.End, New: e.New})
 	}
-	head := 0
-	for head < len(old) && head < len(new) && old[head] == new[head] {
-		head++
-	}
-	for head > 0 && !(runeStart(old, head) && runeStart(new, head)) {
-		head--
-	}
-	tail := 0
-	for tail < len(old)-head && tail < len(new)-head && old[len(old)-1-tail] == new[len(new)-1-tail] {
-		tail++
-	}
-	for tail > 0 && !(runeStart(old, len(old)-tail) && runeStart(new, len(new)-tail)) {
-		tail--
-	}
-	return append(edits, workspace.Edit{Start: start + head, End: end - tail, New: string(new[head : len(new)-tail])})
+	return edits
 }
-
-func runeStart(b []byte, i int) bool { return i == len(b) || utf8.RuneStart(b[i]) }
 
 // lostNode returns a named node that patterns passed over and that the fix
 // would replace by nothing.
