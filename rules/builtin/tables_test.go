@@ -75,14 +75,22 @@ type sample struct{ path, before, after string }
 
 func simple(full string) string { return full[strings.LastIndexByte(full, '.')+1:] }
 
+// to returns what a row leads to.
+func to(r packgen.Row) string {
+	if r.Table == "types" {
+		return r.Cells[2]
+	}
+	return ""
+}
+
 // samples returns files that a row is about.
 func samples(r packgen.Row) []sample {
 	switch r.Table {
 	case "types":
 		from, to := r.Cells[1], r.Cells[2]
 		return []sample{{"A.java",
-			fmt.Sprintf("package a;\n\nimport %s;\n\nclass A { %s x; Object y = %s.class; }\n", from, simple(from), simple(from)),
-			fmt.Sprintf("package a;\n\nimport %s;\n\nclass A { %s x; Object y = %s.class; }\n", to, simple(to), simple(to))}, {"B.java",
+			fmt.Sprintf("package a;\n\nimport %s;\n\nclass A { %s x; Object y = %s.class; }\n\n@%s class C {}\n", from, simple(from), simple(from), simple(from)),
+			fmt.Sprintf("package a;\n\nimport %s;\n\nclass A { %s x; Object y = %s.class; }\n\n@%s class C {}\n", to, simple(to), simple(to), simple(to))}, {"B.java",
 			fmt.Sprintf("class B { %s x; }\n", from), fmt.Sprintf("class B { %s x; }\n", to)}}
 	case "methods":
 		typ, from, to := r.Cells[0], r.Cells[1], r.Cells[2]
@@ -117,7 +125,11 @@ func samples(r packgen.Row) []sample {
 		element, namespace, version := r.Cells[0], r.Cells[1], r.Cells[2]
 		text := "<?xml version=\"1.0\"?>\n<%[1]s xmlns=\"%[2]s\" version='%[3]s'><x/></%[1]s>\n"
 		ns := strings.Replace(namespace, "javaee", "jakartaee", 1)
-		return []sample{{"META-INF/x.xml", fmt.Sprintf(text, element, "http://xmlns.jcp.org/xml/ns/"+namespace, "2.1"), fmt.Sprintf(text, element, "https://jakarta.ee/xml/ns/"+ns, version)}}
+		var list []sample
+		for _, old := range strings.Split(r.Cells[3], ",") {
+			list = append(list, sample{"META-INF/x.xml", fmt.Sprintf(text, element, "http://xmlns.jcp.org/xml/ns/"+namespace, old), fmt.Sprintf(text, element, "https://jakarta.ee/xml/ns/"+ns, version)})
+		}
+		return list
 	case "properties":
 		from, to := r.Cells[0], r.Cells[1]
 		if prefix, below := strings.CutSuffix(from, ".*"); below {
@@ -138,7 +150,7 @@ func mavenSamples(from, to, version string) []sample {
 	group, artifact, _ := strings.Cut(from, ":")
 	toGroup, toArtifact, _ := strings.Cut(to, ":")
 	pom := func(g, a, version string) string {
-		return "<project>\n  <parent><groupId>p</groupId><artifactId>p</artifactId><version>1</version></parent>\n  <dependencies>\n    <dependency>\n      <groupId>" +
+		return "<project xmlns=\"http://maven.apache.org/POM/4.0.0\">\n  <parent><groupId>p</groupId><artifactId>p</artifactId><version>1</version></parent>\n  <dependencies>\n    <dependency>\n      <groupId>" +
 			g + "</groupId>\n      <artifactId>" + a + "</artifactId>\n" + version + "    </dependency>\n  </dependencies>\n</project>\n"
 	}
 	gradle := "dependencies {\n    implementation(platform(\"p:p:1\"))\n    implementation(\"%s\")\n}\n"
@@ -223,7 +235,7 @@ func TestTables(t *testing.T) {
 				t.Errorf("%s.tsv:%d: %s\ngot:\n%s\nwant:\n%s\nrefused: %v", r.Table, r.Line, s.path, got, s.after, refused)
 				continue
 			}
-			if again, more, _ := fix(t, set, s.path, got); !moved[r.Cells[len(r.Cells)-1]] && (again != got || len(more) > 0) {
+			if again, more, _ := fix(t, set, s.path, got); !moved[to(r)] && (again != got || len(more) > 0) {
 				t.Errorf("%s.tsv:%d: %s: a second run finds %d more", r.Table, r.Line, s.path, len(more))
 			}
 			if strings.HasSuffix(s.path, ".gradle") || strings.HasSuffix(s.path, ".kts") || strings.HasSuffix(s.path, ".yml") || len(matches) == 0 {

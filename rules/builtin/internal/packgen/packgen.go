@@ -28,7 +28,7 @@ var columns = map[string][]string{
 	"methods":     {"type", "from", "to", "arguments"},
 	"maven":       {"from", "to", "version"},
 	"descriptors": {"from", "to", "version"},
-	"roots":       {"element", "namespace", "version"},
+	"roots":       {"element", "namespace", "version", "old"},
 	"properties":  {"from", "to"},
 	"jsx":         {"module", "component", "action", "name", "to"},
 }
