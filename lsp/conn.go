@@ -4,18 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"runtime/debug"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/creachadair/jrpc2"
-	"go.lsp.dev/protocol"
-
-	"github.com/kaiak/kaiak/kaiak"
 )
 
 // maxConcurrent is how many requests of one connection run at a time. Each
@@ -76,9 +71,8 @@ type conn struct {
 	slots chan struct{}  // one per request that runs
 	notes chan struct{}  // one per notification that waits or runs
 
-	held []heldFrame // notifications that wait for the initialize answer; guarded by mu
-
-	mu       sync.Mutex // guards the fields below
+	mu       sync.Mutex  // guards the fields below
+	held     []heldFrame // notifications that wait for the initialize answer
 	inflight map[string]*pending
 	replies  map[string]chan reply
 	lastID   int64
@@ -176,7 +170,6 @@ func (c *conn) serve() error {
 	c.mu.Lock()
 	c.closing = true
 	c.mu.Unlock()
-	c.stream.closeIn()
 	timer := time.NewTimer(graceTimeout)
 	defer timer.Stop()
 	select {
@@ -185,6 +178,7 @@ func (c *conn) serve() error {
 		c.log.Warn("the connection ends before all of its handlers have")
 	}
 	c.out.close()
+	c.stream.closeIn()
 	c.stream.closeOut()
 	c.group.Wait()
 	return context.Cause(c.ctx)
@@ -231,210 +225,4 @@ func (c *conn) spawn(f func(ctx context.Context)) bool {
 		f(c.ctx)
 	})
 	return true
-}
-
-// notify queues a notification. One with a key replaces the unsent one that
-// has the same key. It never blocks. Before the initialize answer is sent,
-// notifications wait: LSP allows no others there.
-func (c *conn) notify(key, method string, params any) {
-	body, err := message(method, nil, params)
-	if err != nil {
-		c.log.Error("a notification cannot be encoded", "method", method, "error", err)
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.isOpen {
-		c.held = append(c.held, heldFrame{key, body})
-		return
-	}
-	c.sendLocked(key, body)
-}
-
-// sendLocked queues a frame; mu must be held so that held frames keep their place.
-func (c *conn) sendLocked(key string, body []byte) {
-	if err := c.out.send(key, body); errors.Is(err, errStalled) {
-		c.end(err)
-	}
-}
-
-// request sends a request to the client and waits for its answer. When ctx ends
-// first, the client is told by $/cancelRequest.
-func (c *conn) request(ctx context.Context, method string, params, result any) error {
-	select {
-	case <-c.opened:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-c.ctx.Done():
-		return errClosed
-	}
-	answer := make(chan reply, 1)
-	c.mu.Lock()
-	c.lastID++
-	id := json.RawMessage(strconv.FormatInt(c.lastID, 10))
-	c.replies[string(id)] = answer
-	c.mu.Unlock()
-	defer func() {
-		c.mu.Lock()
-		delete(c.replies, string(id))
-		c.mu.Unlock()
-	}()
-	body, err := message(method, id, params)
-	if err != nil {
-		return err
-	}
-	c.mu.Lock()
-	c.sendLocked("", body)
-	c.mu.Unlock()
-	select {
-	case r := <-answer:
-		if r.err != nil {
-			return fmt.Errorf("%s: %w", method, r.err)
-		}
-		if result == nil {
-			return nil
-		}
-		return protocol.Unmarshal(r.result, result)
-	case <-ctx.Done():
-		c.notify("", "$/cancelRequest", map[string]json.RawMessage{"id": id})
-		return context.Cause(ctx)
-	case <-c.ctx.Done():
-		return errClosed
-	}
-}
-
-// message encodes a request, or a notification when id is nil.
-func message(method string, id json.RawMessage, params any) ([]byte, error) {
-	raw, err := encode(params)
-	if err != nil {
-		return nil, err
-	}
-	name, err := json.Marshal(method)
-	if err != nil {
-		return nil, err
-	}
-	body := make([]byte, 0, len(raw)+len(name)+64)
-	body = append(body, `{"jsonrpc":"2.0"`...)
-	if id != nil {
-		body = append(append(body, `,"id":`...), id...)
-	}
-	body = append(append(body, `,"method":`...), name...)
-	if params != nil {
-		body = append(append(body, `,"params":`...), raw...)
-	}
-	return append(body, '}'), nil
-}
-
-// encode returns v as JSON: go.lsp.dev's types by their own encoder, which
-// knows the unions, everything else by encoding/json.
-func encode(v any) (json.RawMessage, error) {
-	switch v := v.(type) {
-	case nil:
-		return json.RawMessage(nullID), nil
-	case json.RawMessage:
-		return v, nil
-	}
-	if isProtocol(v) {
-		return protocol.Marshal(v)
-	}
-	return json.Marshal(v)
-}
-
-// assigner gives jrpc2 one handler for every method.
-type assigner struct{ *conn }
-
-func (a assigner) Assign(_ context.Context, _ string) jrpc2.Handler { return a.invoke }
-
-// invoke carries out one message and turns what comes of it into what the wire
-// says about it.
-func (c *conn) invoke(ctx context.Context, req *jrpc2.Request) (result any, err error) {
-	in := &inbound{method: req.Method(), call: !req.IsNotification()}
-	if req.HasParams() {
-		in.params = json.RawMessage(req.ParamString())
-	}
-	ctx = c.ctx
-	if !in.call {
-		defer func() { <-c.notes }()
-	} else {
-		key := idKey(json.RawMessage(req.ID()))
-		c.mu.Lock()
-		p := c.inflight[key]
-		c.mu.Unlock()
-		if p == nil { // of a batch with one id twice, jrpc2 has refused both
-			return nil, wireError(kaiak.Errorf(kaiak.InvalidRequest, "the id %s is in use", req.ID()))
-		}
-		defer func() {
-			c.mu.Lock()
-			delete(c.inflight, key)
-			c.mu.Unlock()
-			p.cancel(nil)
-		}()
-		ctx, in.size = p.ctx, p.size
-		select {
-		case c.slots <- struct{}{}:
-			defer func() { <-c.slots }()
-		case <-ctx.Done():
-			return nil, cancelled(ctx)
-		}
-		if ctx.Err() != nil {
-			return nil, cancelled(ctx)
-		}
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			c.log.Error("panic in a handler", "method", in.method, "panic", p, "stack", string(debug.Stack()))
-			result = nil
-			err = wireError(kaiak.Errorf(kaiak.InternalError, "%s failed unexpectedly; the server goes on, its log has the details", in.method))
-		}
-	}()
-	value, err := c.handle(ctx, in)
-	if !in.call {
-		if err != nil {
-			c.log.Warn("a notification was not carried out", "method", in.method, "error", err)
-		}
-		return nil, nil
-	}
-	if err != nil {
-		if ctx.Err() != nil && errors.Is(err, context.Canceled) || errors.Is(err, errCancelledByClient) {
-			return nil, cancelled(ctx)
-		}
-		return nil, wireError(err)
-	}
-	raw, err := encode(value)
-	if err != nil {
-		return nil, wireError(fmt.Errorf("%s: the result cannot be encoded: %w", in.method, err))
-	}
-	return raw, nil
-}
-
-// cancelled is the answer to a request whose context ended.
-func cancelled(ctx context.Context) error {
-	if errors.Is(context.Cause(ctx), errCancelledByClient) {
-		return wireError(kaiak.Errorf(kaiak.RequestCancelled, "the request was cancelled"))
-	}
-	return wireError(kaiak.Errorf(kaiak.RequestCancelled, "the server is ending"))
-}
-
-// wireError turns any error into the one that the client gets: a [*kaiak.Error]
-// with its number, kind and data, everything else as an internal error.
-func wireError(err error) *jrpc2.Error {
-	var e *kaiak.Error
-	if !errors.As(err, &e) {
-		e = &kaiak.Error{Code: kaiak.InternalError, Message: err.Error(), Err: err}
-		switch {
-		case errors.Is(err, context.Canceled):
-			e.Code = kaiak.RequestCancelled
-		case errors.Is(err, context.DeadlineExceeded):
-			e.Code = kaiak.RequestFailed
-		}
-	}
-	data, fail := json.Marshal(e.WireData())
-	if fail != nil {
-		data, _ = json.Marshal(map[string]any{"kind": e.Code.Kind, "retryable": e.Retryable})
-	}
-	text := e.Message
-	if text == "" {
-		text = e.Code.Title
-	}
-	return &jrpc2.Error{Code: jrpc2.Code(e.Code.Number), Message: text, Data: data}
 }

@@ -354,6 +354,94 @@ func TestConcurrency(t *testing.T) {
 	p.alive()
 }
 
+// TestOrder sends changes and requests as fast as the wire takes them: every
+// request sees the changes before it, and the text is right in the end.
+func TestOrder(t *testing.T) {
+	e := newTestEngine()
+	e.on("kaiak/version", func(_ context.Context, _ kaiak.Front, _ json.RawMessage) (any, error) {
+		return e.client().document("file:///a").Version, nil
+	})
+	p := dial(t, e)
+	p.initialize()
+	p.notify("textDocument/didOpen", `{"textDocument":{"uri":"file:///a","languageId":"x","version":1,"text":""}}`)
+	const changes = 300
+	go func() { // ends when all is written
+		for i := range changes {
+			change := frame(fmt.Sprintf(
+				`{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"file:///a","version":%d},`+
+					`"contentChanges":[{"range":{"start":{"line":0,"character":%d},"end":{"line":0,"character":%d}},"text":"%d"}]}}`, i+2, i, i, i%10))
+			request := frame(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"kaiak/version"}`, i+2))
+			if _, err := io.WriteString(p.conn, change+request); err != nil {
+				return // the reader sees it too
+			}
+		}
+	}()
+	for answered := 0; answered < changes; {
+		a := p.recv()
+		if a.Method != "" {
+			continue // diagnostics
+		}
+		answered++
+		var id, seen int
+		if json.Unmarshal(a.ID, &id) != nil || json.Unmarshal(a.Result, &seen) != nil || seen < id {
+			t.Fatalf("a request behind version %s saw %s", a.ID, a.Result)
+		}
+	}
+	var want strings.Builder
+	for i := range changes {
+		fmt.Fprint(&want, i%10)
+	}
+	if got := string(e.client().document("file:///a").Text); got != want.String() {
+		t.Errorf("the text is %s", got)
+	}
+}
+
+// TestSupersededWorkIsCancelled checks that the search in an old version ends
+// when a new one comes, without waiting for it.
+func TestSupersededWorkIsCancelled(t *testing.T) {
+	e := &patientEngine{testEngine: newTestEngine(), begun: make(chan struct{}), ended: make(chan struct{})}
+	p := dial(t, e)
+	p.initialize()
+	p.notify("textDocument/didOpen", `{"textDocument":{"uri":"file:///a","languageId":"x","version":1,"text":"old"}}`)
+	<-e.begun
+	p.notify("textDocument/didChange", `{"textDocument":{"uri":"file:///a","version":2},"contentChanges":[{"text":"old old"}]}`)
+	<-e.ended
+	for {
+		a := p.recv()
+		if a.Method == "textDocument/publishDiagnostics" {
+			if strings.Count(a.body, `"message"`) != 2 {
+				t.Errorf("published %s", a.body)
+			}
+			return
+		}
+	}
+}
+
+// A patientEngine never finds anything in version 1 of a document.
+type patientEngine struct {
+	*testEngine
+	begun, ended chan struct{}
+}
+
+func (e *patientEngine) Connect(front kaiak.Front, info kaiak.ClientInfo) client {
+	return &patientClient{e.testEngine.Connect(front, info), e}
+}
+
+type patientClient struct {
+	client
+	engine *patientEngine
+}
+
+func (c *patientClient) Incidents(ctx context.Context, uri string) (kaiak.Incidents, error) {
+	if c.engine.client().document(uri).Version > 1 {
+		return c.client.Incidents(ctx, uri)
+	}
+	close(c.engine.begun)
+	<-ctx.Done()
+	close(c.engine.ended)
+	return kaiak.Incidents{}, ctx.Err()
+}
+
 // TestCancelRightBehind checks that a cancel that is sent together with its
 // request is never lost.
 func TestCancelRightBehind(t *testing.T) {

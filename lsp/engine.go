@@ -3,8 +3,6 @@ package lsp
 import (
 	"context"
 	"encoding/json"
-	"reflect"
-	"strings"
 
 	"github.com/kaiak/kaiak/incidents"
 	"github.com/kaiak/kaiak/kaiak"
@@ -43,14 +41,4 @@ type service struct{ *kaiak.Service }
 
 func (s service) Connect(front kaiak.Front, info kaiak.ClientInfo) client {
 	return s.Service.Connect(front, info)
-}
-
-// isProtocol reports whether v is made of go.lsp.dev's types: one of them, a
-// pointer to one or a slice of them. Only its own encoder knows its unions.
-func isProtocol(v any) bool {
-	t := reflect.TypeOf(v)
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-		t = t.Elem()
-	}
-	return strings.HasPrefix(t.PkgPath(), "go.lsp.dev/protocol")
 }

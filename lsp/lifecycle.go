@@ -55,9 +55,13 @@ func (s *server) gate(in *inbound) (pass bool, err error) {
 func (s *server) settle(answered bool) {
 	if answered {
 		s.state.Store(stateRunning)
-	} else {
-		s.state.Store(stateNew)
+		return
 	}
+	if s.client != nil {
+		s.client.Close()
+		s.client = nil
+	}
+	s.state.Store(stateNew)
 }
 
 // isNotification reports whether LSP defines method as a notification, going by

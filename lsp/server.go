@@ -106,9 +106,10 @@ func newServer(ctx context.Context, e engine, st stream, opts Options) *server {
 	return s
 }
 
-// release ends the client's connection to the service.
+// release ends the client's connection to the service, once the handshake has
+// made one.
 func (s *server) release() {
-	if s.client != nil {
+	if s.state.Load() >= stateRunning {
 		s.client.Close()
 	}
 }
