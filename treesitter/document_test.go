@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"unicode/utf8"
 )
@@ -164,5 +165,34 @@ func BenchmarkEdit(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+func TestDocumentInManyGoroutines(t *testing.T) {
+	doc := openDocument(t, "go", samples(t)["go"])
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 20 {
+				if _, err := doc.Edit(context.Background(), []Edit{{0, 0, []byte("// x\n")}}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		wg.Go(func() {
+			for range 20 {
+				tree, err := doc.Tree()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				checkShape(t, tree)
+			}
+		})
+	}
+	wg.Wait()
+	tree, err := doc.Tree()
+	if err != nil || bytes.Count(tree.Source(), []byte("// x\n")) != 80 {
+		t.Errorf("%d of 80 edits arrived (%v)", bytes.Count(tree.Source(), []byte("// x\n")), err)
 	}
 }
