@@ -186,15 +186,44 @@ func (c *checker) finish(ctx context.Context) []Match {
 	for i, f := range c.found {
 		list[i] = c.incident(f)
 	}
-	outline := treesitter.Outline(c.tree)
-	incidents.AssignIDs(list, func(in *incidents.Incident) string {
-		symbol, _ := treesitter.EnclosingIn(outline, in.Span.Start)
-		return symbol.Qualified
-	})
+	around := declarations{outline: treesitter.Outline(c.tree)}
+	incidents.AssignIDs(list, func(in *incidents.Incident) string { return around.at(in.Span.Start) })
 	for i, f := range c.found {
 		matches[i] = Match{Rule: f.rule, Incident: list[i], Fixes: c.fixes(ctx, f, list[i].ID), Labels: c.labels(f)}
 	}
 	return matches
+}
+
+// declarations says which declaration is around an offset, as
+// [treesitter.EnclosingIn] does, for offsets that ascend: in one pass over the
+// outline, however many there are.
+type declarations struct {
+	outline []treesitter.Symbol
+	next    int                 // of outline, the first that begins after the last offset
+	open    []treesitter.Symbol // those that began before it and may not have ended, outermost first
+}
+
+func (d *declarations) at(offset int) string {
+	for ; d.next < len(d.outline) && d.outline[d.next].Decl.Start() <= offset; d.next++ {
+		s := d.outline[d.next]
+		if top := len(d.open) - 1; top >= 0 && s.Decl == d.open[top].Decl && s.NameNode.Start() > offset {
+			break // int a = HERE, b;
+		}
+		d.close(s.Decl.Start())
+		d.open = append(d.open, s)
+	}
+	d.close(offset)
+	if len(d.open) == 0 {
+		return ""
+	}
+	return d.open[len(d.open)-1].Qualified
+}
+
+// close drops the declarations that end before an offset.
+func (d *declarations) close(offset int) {
+	for len(d.open) > 0 && d.open[len(d.open)-1].Decl.End() < offset {
+		d.open = d.open[:len(d.open)-1]
+	}
 }
 
 // maxSnippet bounds the text of an incident in bytes.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/kaiak/kaiak/rules"
+	"github.com/kaiak/kaiak/treesitter"
 	"github.com/kaiak/kaiak/workspace"
 )
 
@@ -82,5 +83,43 @@ func BenchmarkScanGoTree(b *testing.B) {
 				b.ReportMetric(float64(matches), "matches")
 			}
 		})
+	}
+}
+
+// BenchmarkCheckLargeFile is what an editor asks for after each edit: a file of
+// 10,000 lines that has a match in every sixth.
+func BenchmarkCheckLargeFile(b *testing.B) {
+	var text strings.Builder
+	text.WriteString("package p\n\n")
+	for i := range 1666 {
+		fmt.Fprintf(&text, "func f%d(x interface{}) error {\n\tif x == nil {\n\t\treturn nil\n\t}\n\treturn g(x)\n}\n", i)
+	}
+	file := &workspace.File{Path: "a.go", Text: []byte(text.String())}
+	tree, err := treesitter.Parse(context.Background(), treesitter.Lookup("go"), file.Text)
+	if err != nil {
+		b.Fatal(err)
+	}
+	set := loadText(b, ruleText(10, false))
+	for b.Loop() {
+		matches, err := set.Check(context.Background(), file, tree)
+		if err != nil || len(matches) != 1666 {
+			b.Fatal(len(matches), err)
+		}
+	}
+}
+
+// BenchmarkRewrite fixes all matches of such a file, through the gate.
+func BenchmarkRewrite(b *testing.B) {
+	file := &workspace.File{Path: "a.go", Text: []byte("package p\n\n" + strings.Repeat("var x interface{} = f(1)\n", 1000))}
+	set := loadText(b, "id: any\nlanguage: go\nrule: {pattern: 'interface{}'}\nfix: any\n")
+	matches, err := set.Check(context.Background(), file, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		rw, err := set.Rewrite(context.Background(), file, nil, matches)
+		if err != nil || len(rw.Hunks) != 1000 {
+			b.Fatal(len(rw.Hunks), len(rw.Refused), err)
+		}
 	}
 }
