@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"unicode/utf8"
 
 	"github.com/kaiak/kaiak/workspace"
 )
@@ -136,6 +137,7 @@ func FuzzRun(f *testing.F) {
 	f.Add("class A { b c; }", uint8(2))
 	f.Add("<project><dependencies><dependency><groupId>a</groupId><artifactId>b</artifactId></dependency></dependencies></project>", uint8(3))
 	f.Add("ab\na", uint8(4))
+	f.Add("\xe4ab\xff", uint8(4))
 	names := []string{"a.xml", "a.json", "a.java", "pom.xml", "a.txt", "a.ts", "build.gradle"}
 	set, problems := LoadFS(fstest.MapFS{"r.yaml": {Data: []byte(fuzzRules)}}, ".")
 	if len(problems) > 0 {
@@ -154,6 +156,11 @@ func FuzzRun(f *testing.F) {
 			}
 			if s := in.Span; s.Start < 0 || s.End < s.Start || s.End > len(text) {
 				t.Errorf("%s at %+v of %d bytes", in.RuleID, s, len(text))
+			}
+		}
+		for _, in := range res.Incidents {
+			if !utf8.ValidString(in.Message) || !utf8.ValidString(in.Snippet) {
+				t.Errorf("%s: the message %q or the snippet %q is not UTF-8", in.RuleID, in.Message, in.Snippet)
 			}
 		}
 		var b bytes.Buffer

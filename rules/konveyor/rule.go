@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/kaiak/kaiak/incidents"
 )
@@ -13,6 +14,16 @@ import (
 type Set struct {
 	RuleSets []*RuleSet // in the order of their names
 	findings []Finding
+
+	compile sync.Once // guards what is below
+	plan    *plan
+	err     error
+}
+
+// compiled returns the conditions of all rules, compiled at the first run.
+func (s *Set) compiled() (*plan, error) {
+	s.compile.Do(func() { s.plan, s.err = newPlan(s.Rules()) })
+	return s.plan, s.err
 }
 
 // A RuleSet is the rules of one directory.

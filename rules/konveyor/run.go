@@ -64,7 +64,7 @@ func (s *Set) Run(ctx context.Context, files Files, opts RunOptions) (*Result, e
 	if opts.Limit == 0 {
 		opts.Limit = DefaultLimit
 	}
-	p, err := newPlan(s.Rules())
+	p, err := s.compiled()
 	if err != nil {
 		return nil, err
 	}

@@ -1,14 +1,16 @@
 package konveyor
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"path"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -36,29 +38,28 @@ type place struct {
 	snippet string
 }
 
-// scan is one pass over the files.
+// scan is one pass over the files. It lives as long as one run, and so does ctx.
 type scan struct {
 	ctx   context.Context
 	plan  *plan
 	files Files
 	paths []string
+	limit int // of the lines of one file that a leaf may hit; see RunOptions.Limit
 
-	mu      sync.Mutex
-	hits    []map[int][]hit // by leaf, by index of the file; guarded by mu
-	notes   []incidents.Problem
-	java    map[int]*javaFile
-	depText map[string][]byte // build files, by path
+	mu      sync.Mutex          // guards what follows, while workers run
+	hits    []map[int][]hit     // by leaf, by index of the file
+	java    map[int]*javaFile   // by index of the file
+	depText map[string][]byte   // build files, by path
+	notes   []incidents.Problem // what no rule could look at
 
 	project   *javaref.Project
 	libraries libraries
-	limit     int
 }
 
 // A javaFile is a Java file that some condition may match in.
 type javaFile struct {
 	file   *javaref.File
 	leaves []*leaf
-	lines  *workspace.Mapper
 	text   []byte
 }
 
@@ -79,53 +80,47 @@ func newScan(ctx context.Context, p *plan, files Files, limit int) (*scan, error
 	return s, nil
 }
 
-// run evaluates every leaf over every file.
+// run evaluates every leaf over every file: first what a file tells by itself,
+// then what depends on what other files declare.
 func (s *scan) run(workers int) error {
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	each := func(n int, work func(w *worker, i int)) error {
-		g, ctx := errgroup.WithContext(s.ctx)
-		next := make(chan int)
-		g.Go(func() error {
-			defer close(next)
-			for i := range n {
-				select {
-				case next <- i:
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-			}
-			return nil
-		})
-		for range workers {
-			g.Go(func() error {
-				w := &worker{scan: s, match: pathMatcher{patterns: &s.plan.paths}}
-				for i := range next {
-					if ctx.Err() != nil {
-						return ctx.Err()
-					}
-					work(w, i)
-				}
-				return nil
-			})
-		}
-		return g.Wait()
-	}
-	if err := each(len(s.paths), (*worker).file); err != nil {
+	if err := s.each(workers, len(s.paths), (*worker).file); err != nil {
 		return err
 	}
-	order := make([]int, 0, len(s.java))
-	for i := range s.java {
-		order = append(order, i)
-	}
-	slices.Sort(order)
-	if err := each(len(order), func(w *worker, i int) { w.javaQueries(order[i]) }); err != nil {
+	java := slices.Sorted(maps.Keys(s.java))
+	if err := s.each(workers, len(java), func(w *worker, i int) { w.javaQueries(java[i]) }); err != nil {
 		return err
 	}
 	s.dependencies()
-	slices.SortFunc(s.notes, func(a, b incidents.Problem) int { return strings.Compare(a.Source+a.Reason, b.Source+b.Reason) })
+	slices.SortFunc(s.notes, func(a, b incidents.Problem) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Where, b.Where), cmp.Compare(a.Reason, b.Reason))
+	})
 	return s.ctx.Err()
+}
+
+// each calls work for 0 to n-1 on workers goroutines, which have ended when it
+// returns. It stops early when the run is cancelled.
+func (s *scan) each(workers, n int, work func(w *worker, i int)) error {
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var next atomic.Int64
+	var g errgroup.Group
+	for range min(workers, n) {
+		g.Go(func() error {
+			w := &worker{scan: s, match: pathMatcher{patterns: &s.plan.paths}}
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return nil
+				}
+				if err := s.ctx.Err(); err != nil {
+					return err
+				}
+				work(w, i)
+			}
+		})
+	}
+	return g.Wait()
 }
 
 // A worker evaluates leaves, one file at a time.
@@ -140,10 +135,11 @@ type worker struct {
 	local map[int]bool // leaves that matched in the current file
 }
 
-func (w *worker) note(format string, reason string) {
+// note says what no rule could look at in the current file.
+func (w *worker) note(where, reason string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.notes = append(w.notes, incidents.Problem{Source: w.path, Where: format, Reason: reason})
+	w.notes = append(w.notes, incidents.Problem{Source: w.path, Where: where, Reason: reason})
 }
 
 // put keeps the hits of a leaf in the current file.
@@ -256,8 +252,17 @@ func (w *worker) mapper() *workspace.Mapper {
 	return w.lines
 }
 
-// maxLine bounds the part of a source line that is kept, in bytes.
-const maxLine = 4096
+// Bounds of what is kept of the source, in bytes.
+const (
+	maxLine    = 4096 // of a line, and of a match that goes into a message
+	maxSnippet = 512
+)
+
+// clip returns at most limit bytes of text as valid UTF-8: it goes into
+// messages, JSON and YAML, and source may be in any encoding.
+func clip(text []byte, limit int) string {
+	return strings.ToValidUTF8(string(text[:min(len(text), limit)]), "\uFFFD")
+}
 
 // lineText returns a 1-based line, trimmed and bounded.
 func lineText(lines *workspace.Mapper, text []byte, line int) string {
@@ -265,7 +270,7 @@ func lineText(lines *workspace.Mapper, text []byte, line int) string {
 		return ""
 	}
 	start, end := lines.Line(line - 1)
-	return strings.TrimSpace(string(text[start:min(end, start+maxLine)]))
+	return strings.TrimSpace(clip(text[start:end], maxLine))
 }
 
 // placed returns the hit of a span; its line is that of the span's start.
@@ -278,7 +283,7 @@ func placed(lines *workspace.Mapper, text []byte, start, end int, vars map[strin
 		place: &place{
 			span:    incidents.Span{Start: start, End: end},
 			rng:     incidents.Range{Start: incidents.Position(from), End: incidents.Position(to)},
-			snippet: strings.TrimSpace(string(text[start:min(end, start+512)])),
+			snippet: strings.TrimSpace(clip(text[start:end], maxSnippet)),
 		},
 	}
 }
@@ -288,7 +293,7 @@ func (w *worker) content(l *leaf) {
 	var hits []hit
 	lines := map[int]int{} // line → matches
 	err := l.text.find(w.text, func(start, end int) bool {
-		h := placed(w.mapper(), w.text, start, end, map[string]any{"matchingText": string(w.text[start:min(end, start+maxLine)])})
+		h := placed(w.mapper(), w.text, start, end, map[string]any{"matchingText": clip(w.text[start:end], maxLine)})
 		lines[h.line]++
 		// Matches on one line differ in the matching text alone.
 		if lines[h.line] <= 20 {
@@ -300,79 +305,6 @@ func (w *worker) content(l *leaf) {
 		w.note("pattern "+l.spec.(*FileContent).Pattern, "the search was given up after "+backtrackLimit.String()+"; matches behind that point are missing")
 	}
 	w.put(l, hits)
-}
-
-// declared finds the names of types that a Java file declares, roughly.
-var (
-	javaPackage = regexp.MustCompile(`(?m)^\s*package\s+([\w.]+)\s*;`)
-	javaType    = regexp.MustCompile(`\b(?:class|interface|enum|record)\s+([A-Za-z_$][\w$]*)`)
-)
-
-// javaFile parses a file that some condition may match in, and remembers what
-// the others declare.
-func (w *worker) javaFile() {
-	var leaves []*leaf
-	for _, l := range w.plan.java {
-		if l.need.Met(w.found) && l.wants(&w.match) {
-			leaves = append(leaves, l)
-		}
-	}
-	if len(leaves) == 0 {
-		w.declare()
-		return
-	}
-	f := w.extract(w.path, w.text)
-	if f == nil {
-		return
-	}
-	w.project.Add(f)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.java[w.index] = &javaFile{file: f, leaves: leaves, text: w.text}
-}
-
-func (w *worker) declare() {
-	pkg := ""
-	if m := javaPackage.FindSubmatch(w.text); m != nil {
-		pkg = string(m[1]) + "."
-	}
-	var names []string
-	for _, m := range javaType.FindAllSubmatch(w.text, 64) {
-		names = append(names, pkg+string(m[1]))
-	}
-	if len(names) == 0 {
-		return
-	}
-	file, text := w.path, w.text
-	w.project.Declare(names, func() *javaref.File { return w.extract(file, text) })
-}
-
-// extract parses Java; nil when that fails.
-func (s *scan) extract(file string, text []byte) *javaref.File {
-	tree, err := treesitter.Parse(s.ctx, treesitter.Lookup("java"), text)
-	if err != nil {
-		return nil
-	}
-	return javaref.Extract(file, tree)
-}
-
-// javaQueries evaluates the Java conditions on one file.
-func (w *worker) javaQueries(index int) {
-	f := w.java[index]
-	w.index, w.path, w.text, w.lines = index, w.paths[index], f.text, nil
-	w.local = map[int]bool{}
-	for _, l := range f.leaves {
-		var hits []hit
-		for _, m := range w.project.Find(f.file, l.java) {
-			hits = append(hits, placed(w.mapper(), w.text, m.Span.Start, m.Span.End, map[string]any{
-				"file": w.files.URI(w.path), "kind": m.Kind, "name": m.Name, "package": f.file.Package,
-			}))
-			if w.limit > 0 && len(hits) > w.limit {
-				break
-			}
-		}
-		w.put(l, hits)
-	}
 }
 
 // langFile parses the current file for the conditions of other languages.
@@ -393,42 +325,4 @@ func (w *worker) langHits(f *langref.File, l *leaf) []hit {
 		}
 	}
 	return hits
-}
-
-// dependencies evaluates the dependency conditions on the build files.
-func (s *scan) dependencies() {
-	if len(s.plan.deps) == 0 {
-		return
-	}
-	index := map[string]int{}
-	for i, p := range s.paths {
-		index[p] = i
-	}
-	list, problems := deps.Resolve(s.depText)
-	s.notes = append(s.notes, problems...)
-	lines := map[string]*workspace.Mapper{}
-	for _, l := range s.plan.deps {
-		spec := l.spec.(*Dependency)
-		var name *regexp.Regexp
-		if spec.NameRegex != "" {
-			name = regexp.MustCompile(spec.NameRegex)
-		}
-		named := map[string]bool{}
-		for _, d := range list {
-			exact := spec.Name != "" && d.Name == spec.Name
-			if d.Language != spec.Language || !exact && (name == nil || !name.MatchString(d.Name)) ||
-				exact && named[d.Manifest] || !inBounds(d.Version, spec.Lowerbound, spec.Upperbound) {
-				continue
-			}
-			named[d.Manifest] = named[d.Manifest] || exact // the analyzer takes the first of a name
-			m := lines[d.Manifest]
-			if m == nil {
-				m = workspace.NewMapper(s.depText[d.Manifest], workspace.UTF16)
-				lines[d.Manifest] = m
-			}
-			i := index[d.Manifest]
-			s.hits[l.id][i] = append(s.hits[l.id][i], placed(m, s.depText[d.Manifest], d.Start, d.End,
-				map[string]any{"name": d.Name, "version": d.Version, "type": d.Type}))
-		}
-	}
 }

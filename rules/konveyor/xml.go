@@ -103,12 +103,7 @@ func (x *xmlFile) hit(n *xmlquery.Node) hit {
 	return h
 }
 
-func bounded(s string) string {
-	if len(s) > maxNodeText {
-		return strings.ToValidUTF8(s[:maxNodeText], "")
-	}
-	return s
-}
+func bounded(s string) string { return clip([]byte(s[:min(len(s), maxNodeText)]), maxNodeText) }
 
 func (x *xmlFile) analyzerLine(content string) int {
 	line, ok := x.lines[content]
