@@ -55,6 +55,23 @@ type ModelListener interface {
 	Ask(ctx context.Context, q Question) (answer string, answered bool)
 }
 
+// A ModelAuditor is a [ModelListener] that also keeps a record of everything that
+// goes to a model and comes from it. An engine asks for it by a type assertion.
+type ModelAuditor interface {
+	Audit(ModelRecord)
+}
+
+// A ModelRecord is one record of what went to a model or came from it. Its text
+// has its secrets hidden.
+type ModelRecord struct {
+	Kind   string `json:"kind"` // "request", "response", "tool_call", "proposal" or "rejection"
+	Path   string `json:"path"` // of the file that is worked on
+	Turn   int    `json:"turn"`
+	Name   string `json:"name,omitempty"` // of the tool, the model, or the check that rejected
+	SHA256 string `json:"sha256"`         // of Text
+	Text   string `json:"text"`           // of a request: what is new since the one before it
+}
+
 // A ToolResult is what a tool returned, as the contract's tool_call shows it.
 type ToolResult struct {
 	Success    bool   `json:"success"`

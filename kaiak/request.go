@@ -489,20 +489,22 @@ func (l *listener) ToolCall(id, tool, operation string, parameters json.RawMessa
 	if !json.Valid(parameters) {
 		parameters = json.RawMessage("{}")
 	}
-	if result != nil && result.ArtifactID != "" {
-		l.keep(*result, tool)
+	r := l.request
+	var keep func(*store.Tx) error
+	if result != nil && result.Full != "" {
+		// The message has only the beginning; tool.output.get gives the rest.
+		shown := *result
+		shown.ArtifactID = "toolout-" + workspace.SHA256([]byte(r.id + "\x00" + result.Full))[:24]
+		result = &shown
+		keep = func(tx *store.Tx) error {
+			return tx.PutArtifact(store.Artifact{ID: shown.ArtifactID, SessionID: r.session.id, RequestID: r.id, Name: tool,
+				MediaType: "text/plain; charset=utf-8", Created: r.session.service.now(), Data: []byte(shown.Full)})
+		}
 	}
-	l.request.session.emit(outgoing{method: StreamToolCall, requestID: l.request.id,
+	err := r.session.commit(store.Quick, keep, outgoing{method: StreamToolCall, requestID: r.id,
 		content: ToolCallContent{ToolName: tool, Operation: operation, Parameters: parameters, Result: result, ToolCallID: id}})
-}
-
-// keep stores the whole of an output that was cut, for tool.output.get.
-func (l *listener) keep(result agent.ToolResult, tool string) {
-	s := l.request.session
-	err := s.service.store.PutArtifact(s.service.ctx, store.Artifact{ID: result.ArtifactID, SessionID: s.id, RequestID: l.request.id,
-		Name: tool, MediaType: "text/plain", Created: s.service.now(), Data: []byte(result.Full)})
 	if err != nil {
-		s.service.log.Error("a tool's output cannot be stored", "artifact", result.ArtifactID, "error", err)
+		r.session.service.log.Error("a tool call is lost", "session", r.session.id, "error", err)
 	}
 }
 

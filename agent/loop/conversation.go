@@ -42,6 +42,9 @@ type conversation struct {
 	truncated                bool
 	text                     bool // text blocks instead of tool calls
 
+	recorded    int    // how many messages the audit log has
+	recordedSum string // of them
+
 	// The outcome: a candidate, or leftovers, or tooLong.
 	candidate *agent.Candidate
 	outcome   []byte // what the candidate makes of the file
@@ -173,7 +176,7 @@ func (c *conversation) turn(ctx context.Context) error {
 		return ctx.Err()
 	}
 	c.turns++
-	c.audit("request", "", render(r.Messages))
+	c.audit("request", "", render(c.news(r.Messages)))
 	resp, err := c.engine.opts.Model.Chat(ctx, r, c.stream)
 	if err != nil {
 		settle(llm.Usage{}, nil)
@@ -365,8 +368,24 @@ func (c *conversation) askUser(ctx context.Context, question string, choices []s
 }
 
 func (c *conversation) audit(kind, name, text string) {
+	auditor, ok := c.job.Stream.(agent.ModelAuditor)
+	if !ok {
+		return
+	}
 	text = c.engine.opts.Secrets.Text(text)
-	c.engine.opts.Audit(Entry{Kind: kind, Path: c.file.Path, Turn: c.turns, Name: name, SHA256: digest(text), Text: text})
+	auditor.Audit(agent.ModelRecord{Kind: kind, Path: c.file.Path, Turn: c.turns, Name: name, SHA256: digest(text), Text: text})
+}
+
+// news returns the messages that were not recorded yet: all of them when the
+// request does not go on from the one before.
+func (c *conversation) news(list []llm.Message) []llm.Message {
+	sum := digest(render(list[:min(c.recorded, len(list))]))
+	fresh := list
+	if c.recorded > 0 && c.recorded <= len(list) && sum == c.recordedSum {
+		fresh = list[c.recorded:]
+	}
+	c.recorded, c.recordedSum = len(list), digest(render(list))
+	return fresh
 }
 
 // render writes messages for the audit log.

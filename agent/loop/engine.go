@@ -52,20 +52,9 @@ type Options struct {
 	// for this workspace. A nil func means that the caller has seen to it.
 	Consent   func() error
 	Hints     func(ruleID string) []string // accepted fixes of a rule; nil: none
-	Audit     func(Entry)                  // hears of everything that is sent and received; nil: nobody
 	TextEdits bool                         // ask for text blocks: the model calls no tools
 	Session   *llm.Limiter                 // how many conversations run at a time; nil: any number
 	Generated bool                         // also change files that say they are generated
-}
-
-// An Entry is one record of the audit log. Text has its secrets hidden.
-type Entry struct {
-	Kind   string // "request", "response", "tool_call", "proposal", "rejection"
-	Path   string
-	Turn   int
-	Name   string // of a tool, or the model
-	SHA256 string // of Text
-	Text   string
 }
 
 // The reasons of leftovers, beside those of package rules.
@@ -90,9 +79,6 @@ func New(opts Options) *Engine {
 	}
 	if opts.Ledger == nil {
 		opts.Ledger = NewLedger(DefaultTokens, 0)
-	}
-	if opts.Audit == nil {
-		opts.Audit = func(Entry) {}
 	}
 	return &Engine{opts}
 }

@@ -349,20 +349,30 @@ func TestAskUser(t *testing.T) {
 func TestSecretsStayHere(t *testing.T) {
 	secret := "ghp_" + strings.Repeat("a1B2c3D4", 5)
 	files := strings.Replace(project, "\treturn x\n", "\t_ = \""+secret+"\"\n\treturn x\n", 1)
-	var audit strings.Builder
 	r := newRig(t, files, []step{
 		{Reply: reply{ToolCalls: []call{{Name: "read_file", Arguments: map[string]any{"path": "a.go"}}, {Name: "search", Arguments: map[string]any{"query": "ghp_"}}}}},
 		proposes("x := oldAPI(1)\n\t_ = \"⟦REDACTED:github-token:1⟧\"", "x := newAPI(1)\n\t_ = \"⟦REDACTED:github-token:1⟧\"", "return oldAPI(2)", "return newAPI(2)"),
 		proposes(good...),
-	}, func(o *Options) { o.Audit = func(e Entry) { audit.WriteString(e.Text) } })
+	})
 	r.fix()
 	for i, req := range r.server.Received() {
 		if strings.Contains(string(req.Body), secret) {
 			t.Errorf("request %d has the secret", i)
 		}
 	}
-	if strings.Contains(audit.String(), secret) || !strings.Contains(audit.String(), "⟦REDACTED:github-token") {
+	var kinds []string
+	audit := ""
+	for _, e := range r.listener.records {
+		kinds, audit = append(kinds, e.Kind), audit+e.Text
+	}
+	if strings.Contains(audit, secret) || !strings.Contains(audit, "⟦REDACTED:github-token") {
 		t.Error("the audit log has the secret, or nothing was hidden")
+	}
+	if strings.Count(audit, "The mark of this task") != 1 {
+		t.Error("the audit log does not have the prompt once")
+	}
+	if want := "request response tool_call tool_call request response rejection tool_call request response proposal tool_call"; strings.Join(kinds, " ") != want {
+		t.Errorf("the audit log has %v, want %s", kinds, want)
 	}
 	if got := r.result("a.go"); !strings.Contains(got, secret) || strings.Contains(got, "REDACTED") {
 		t.Errorf("the secret in the file was changed:\n%s", got)

@@ -189,6 +189,13 @@ type listener struct {
 	usage      []agent.Usage
 	answers    []string // to questions, in order
 	asked      []agent.Question
+	records    []agent.ModelRecord
+}
+
+func (l *listener) Audit(r agent.ModelRecord) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.records = append(l.records, r)
 }
 
 func (l *listener) add(format string, args ...any) {
