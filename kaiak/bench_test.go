@@ -22,7 +22,6 @@ func BenchmarkRecipes(b *testing.B) {
 		session := e.session()
 		req := e.generate(session, list, m{"approval": "defer"})
 		e.front.system(b, "request_completed", req.RequestID)
-		b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s/generated")
 		list := must[ProposalListResult](b, e.client, "kaiak/proposal/list", m{"request_id": req.RequestID, "limit": 1000}).Proposals
 		if len(list) != 500 {
 			b.Fatalf("%d proposals", len(list))

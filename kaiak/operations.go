@@ -25,9 +25,11 @@ var operations = newTable(
 		on("session.todo", "1", "One row per incident: where it stands.", sessionTodo, SessionNotFound),
 		on("session.export", "1", "A session as json, patch, markdown, sarif or html.", sessionExport, SessionNotFound),
 		on("session.revert", "1", "Revert everything a session has applied, newest first.", sessionRevert, SessionNotFound, ContentModified),
+		on("session.unrevert", "1", "Apply again what was reverted.", sessionUnrevert, SessionNotFound, ContentModified),
 
 		on("request.status", "1", "Where a request stands, with one row per incident.", requestStatus, RequestNotFound),
 		on("request.list", "1", "List requests, newest first.", requestList),
+		on("request.prompt", "1", "Tell the model what to do about the incidents that are still open.", requestPrompt, SessionNotFound, AgentInitFailed),
 
 		on("proposal.list", "1", "List proposals, oldest first.", proposalList),
 		on("proposal.get", "1", "A proposal with its files, edits, hunks, diffs and evidence.", proposalGet),
@@ -60,9 +62,7 @@ var operations = newTable(
 		alias("kaiak/client/user_message", "interaction.respond and fix.cancel under the name of a later wire.", aliasUserMessage),
 		alias("kaiak/configure", "config.update under the name of a later wire.", aliasConfigure),
 	},
-	off("a finished request is not reopened: send kaiak/fix/generate or kaiak/proposal/refine", "request.prompt"),
 	off("the sessions of this version have no conversation to shorten", "session.compact", "session.context"),
-	off("apply the session's proposals again instead", "session.unrevert"),
 	off("models are chosen by the settings model.profile and model.name", "model.list", "model.current", "model.update", "provider.list"),
 	off("keys are read from the user's environment or key file and never pass through the wire", "auth.list", "auth.create", "auth.delete", "auth.activate"),
 	off("workspaces are the client's folders; there is no list beside them", "workspace.list", "workspace.create", "workspace.update", "workspace.delete", "workspace.status"),

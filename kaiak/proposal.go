@@ -36,8 +36,9 @@ type proposalData struct {
 	Supersedes   string          `json:"supersedes,omitempty"`
 	SupersededBy string          `json:"superseded_by,omitempty"`
 
-	Owner     *processID      `json:"owner,omitempty"`   // while it is applying: who does it
-	Applied   *workspace.Set  `json:"applied,omitempty"` // what was really applied: the accepted hunks, the edited text
+	Owner     *processID      `json:"owner,omitempty"`    // while it is applying: who does it
+	LastSet   string          `json:"last_set,omitempty"` // the set that reverted it, or that applied it again
+	Applied   *workspace.Set  `json:"applied,omitempty"`  // what was really applied: the accepted hunks, the edited text
 	Accepted  []rules.Hunk    `json:"accepted,omitempty"`
 	Edited    bool            `json:"edited,omitempty"` // the user changed the text before accepting
 	Outcomes  []agent.Outcome `json:"outcomes,omitempty"`

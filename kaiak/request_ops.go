@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kaiak/kaiak/agent"
+	"github.com/kaiak/kaiak/incidents"
 	"github.com/kaiak/kaiak/store"
 )
 
@@ -224,6 +226,99 @@ func requestList(ctx context.Context, c *Client, p RequestListParams) (RequestLi
 		result.Requests = slices.DeleteFunc(result.Requests, func(v RequestView) bool { return v.Status != p.Status })
 	}
 	return result, nil
+}
+
+// RequestPromptParams are the params of request.prompt.
+type RequestPromptParams struct {
+	SessionID string   `json:"session_id"`
+	RequestID string   `json:"request_id,omitempty" jsonschema:"description=Of which request the open incidents are meant; absent: of the whole session"`
+	Input     string   `json:"input" jsonschema:"description=What the model should do about them"`
+	Behavior  string   `json:"behavior,omitempty" jsonschema:"enum=new,enum=follow_up,enum=steer"`
+	Engines   []string `json:"engines,omitempty"`
+}
+
+// requestPrompt starts a request for the incidents that are still open, with
+// what the user says about them. follow_up waits until the session has nothing
+// else to do; a model that runs cannot be steered, and that is said rather than
+// approximated.
+func requestPrompt(ctx context.Context, c *Client, p RequestPromptParams) (FixGenerateResult, error) {
+	s, err := c.service.session(ctx, p.SessionID, false)
+	if err != nil {
+		return FixGenerateResult{}, err
+	}
+	switch p.Behavior {
+	case "", "new":
+	case "follow_up":
+		if _, err := sessionWait(ctx, c, SessionWaitParams{SessionID: s.id, RequestID: p.RequestID}); err != nil {
+			return FixGenerateResult{}, err
+		}
+	case "steer":
+		return FixGenerateResult{}, Errorf(InvalidParams, "params.behavior: a running model cannot be steered; cancel the request and prompt anew").With("member", "params.behavior")
+	default:
+		return FixGenerateResult{}, Errorf(InvalidParams, "params.behavior must be new, follow_up or steer, not %q", p.Behavior).With("member", "params.behavior")
+	}
+	if p.Input == "" {
+		return FixGenerateResult{}, Errorf(InvalidParams, "params.input is empty").With("member", "params.input")
+	}
+	if err := checkEngines("params.engines", p.Engines); err != nil {
+		return FixGenerateResult{}, err
+	}
+	list, err := c.service.openIncidents(ctx, s.id, p.RequestID)
+	if err != nil {
+		return FixGenerateResult{}, err
+	}
+	if len(list) == 0 {
+		return FixGenerateResult{}, Errorf(InvalidParams, "session %q has no open incident to work on; send them by kaiak/fix/generate", s.id).With("member", "params.session_id")
+	}
+	engines := p.Engines
+	if len(engines) == 0 {
+		engines = []string{string(agent.Model)} // a recipe cannot read
+	}
+	s.attach(c)
+	r, err := s.startRequest(ctx, c, requestData{Incidents: list, Engines: engines, Approval: s.space.config().Approval, Comment: p.Input})
+	if err != nil {
+		return FixGenerateResult{}, err
+	}
+	return FixGenerateResult{r.id, s.id, RequestProcessing, len(list), r.created}, nil
+}
+
+// openIncidents returns the incidents of a session, or of one of its requests,
+// that are neither fixed nor proposed a fix for; at most as many as one request
+// may have.
+func (s *Service) openIncidents(ctx context.Context, sessionID, requestID string) ([]incidents.Incident, error) {
+	recs, _, err := s.store.List(ctx, store.Requests, store.Filter{SessionID: sessionID, RequestID: requestID})
+	if err != nil {
+		return nil, err
+	}
+	if requestID != "" && len(recs) == 0 {
+		return nil, requestNotFound(requestID)
+	}
+	rows, err := s.sessionRows(ctx, sessionID)
+	if err != nil {
+		return nil, err
+	}
+	open := map[string]bool{}
+	for _, row := range rows {
+		switch row.State {
+		case "proposed", string(agent.Fixed):
+		default:
+			open[row.IncidentID] = true
+		}
+	}
+	var list []incidents.Incident
+	for _, rec := range recs {
+		_, d, err := readRequest(rec)
+		if err != nil {
+			return nil, err
+		}
+		for _, in := range d.Incidents {
+			if open[in.ID] && len(list) < LimitIncidents.Value {
+				list = append(list, in)
+				open[in.ID] = false
+			}
+		}
+	}
+	return list, nil
 }
 
 func interactionRespond(ctx context.Context, c *Client, p InteractionRespondParams) (InteractionRespondResult, error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kaiak/kaiak/agent"
 	"github.com/kaiak/kaiak/store"
+	"github.com/kaiak/kaiak/workspace"
 )
 
 // Options says how a [Service] is to run.
@@ -88,7 +89,18 @@ func New(ctx context.Context, opts Options) (*Service, error) {
 	if err := s.recover(ctx); err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
+	s.run(s.purge)
 	return s, nil
+}
+
+// purge forgets what was kept for undo longer than it has to be.
+func (s *Service) purge() {
+	n, err := workspace.Purge(s.ctx, s.store, s.opts.Now().Add(-workspace.DefaultKeep), workspace.DefaultKeepBytes)
+	if err != nil && s.ctx.Err() == nil {
+		s.log.Warn("the journal cannot be purged", "error", err)
+	} else if n > 0 {
+		s.log.Info("old changes can no longer be undone", "sets", n)
+	}
 }
 
 // Close ends every goroutine of the service and waits for them. Requests that

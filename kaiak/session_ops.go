@@ -498,28 +498,3 @@ func (s *Service) sessionRows(ctx context.Context, sessionID string) ([]Incident
 	}
 	return rows, nil
 }
-
-// SessionRevertResult is the result of session.revert.
-type SessionRevertResult struct {
-	SessionID string   `json:"session_id"`
-	Reverted  []string `json:"reverted"` // proposals, in the order in which they were reverted
-}
-
-func sessionRevert(ctx context.Context, c *Client, p SessionParams) (SessionRevertResult, error) {
-	result := SessionRevertResult{SessionID: p.SessionID, Reverted: []string{}}
-	if _, err := c.service.session(ctx, p.SessionID, true); err != nil {
-		return result, err
-	}
-	list, err := c.service.proposals(ctx, store.Filter{SessionID: p.SessionID, States: []string{ProposalApplied, ProposalAppliedUnsaved}})
-	if err != nil {
-		return result, err
-	}
-	slices.SortStableFunc(list, func(a, b *proposal) int { return b.updated.Compare(a.updated) })
-	for _, q := range list {
-		if _, err := c.service.revert(ctx, q.id, c.info.Name); err != nil {
-			return result, err
-		}
-		result.Reverted = append(result.Reverted, q.id)
-	}
-	return result, nil
-}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/kaiak/kaiak/incidents"
 	"github.com/kaiak/kaiak/rules"
-	"github.com/kaiak/kaiak/store"
 	"github.com/kaiak/kaiak/workspace"
 )
 
@@ -264,49 +263,6 @@ func (c *Client) FilesChanged(ctx context.Context, uris []string) {
 			break
 		}
 	}
-}
-
-// revert undoes what applying a proposal changed. What the user changed since
-// stays, or the revert is refused.
-func (s *Service) revert(ctx context.Context, id, by string) (ProposalStatusResult, error) {
-	p, err := s.proposal(ctx, id)
-	if err != nil {
-		return ProposalStatusResult{}, err
-	}
-	if p.state != ProposalApplied && p.state != ProposalAppliedUnsaved {
-		e := Errorf(RequestFailed, "proposal %q is %s; only an applied one can be reverted", id, p.state).With("proposal_id", id)
-		e.Kind = "PROPOSAL_NOT_APPLIED"
-		return ProposalStatusResult{}, e
-	}
-	ses, err := s.session(ctx, p.sessionID, true)
-	if err != nil {
-		return ProposalStatusResult{}, err
-	}
-	_, err = ses.space.ws.Undo(ctx, p.data.SetID, newID("set-"), workspace.UndoOptions{ApplyOptions: ses.space.applyOptions()})
-	if err != nil {
-		var conflict *workspace.ConflictError
-		if errors.As(err, &conflict) {
-			return ProposalStatusResult{}, Errorf(ContentModified, "proposal %q cannot be reverted: %w", id, err).With("proposal_id", id)
-		}
-		return ProposalStatusResult{}, wireApplyError(err).With("proposal_id", id)
-	}
-	now := s.now()
-	err = ses.commit(store.Durable, func(tx *store.Tx) error {
-		won, err := tx.Move(store.Proposals, id, []string{ProposalApplied, ProposalAppliedUnsaved}, ProposalReverted, now, nil)
-		if err == nil && won {
-			err = countOutcome(tx, p.data.Candidate, false)
-		}
-		if err == nil {
-			_, err = tx.Audit(now, "revert", mustJSON(auditOf(p, by)))
-		}
-		return err
-	}, outgoing{method: StreamSystem, requestID: p.requestID, proposalID: id, content: SystemContent{
-		Event: "proposal_reverted", RequestID: p.requestID, ProposalID: id, Status: ProposalReverted}})
-	if err != nil {
-		return ProposalStatusResult{}, err
-	}
-	ses.space.filesChanged(p.data.Applied.Changes)
-	return ProposalStatusResult{id, ProposalReverted}, nil
 }
 
 // wireRange converts a range of bytes to the wire's.
