@@ -27,13 +27,17 @@ func (rw *rewriter) keepLayout() error {
 	if err != nil {
 		return nil // the gate has compared the syntax errors already
 	}
+	// All are turned back before the first is added: rebase counts what the
+	// hunks have.
+	var layout []workspace.Edit
 	for _, e := range spacing(result, formatted) {
-		back, ok := rw.rebase([]workspace.Edit{e})
-		if !ok {
-			continue // inside what a rule wrote itself
+		if back, ok := rw.rebase([]workspace.Edit{e}); ok { // else inside what a rule wrote itself
+			layout = append(layout, back...)
 		}
-		p := rw.nearest(back[0])
-		p.hunk.Edits = append(p.hunk.Edits, back[0])
+	}
+	for _, e := range layout {
+		p := rw.nearest(e)
+		p.hunk.Edits = append(p.hunk.Edits, e)
 	}
 	for _, p := range rw.plans {
 		slices.SortStableFunc(p.hunk.Edits, func(a, b workspace.Edit) int { return a.Start - b.Start })
