@@ -59,7 +59,7 @@ func newAPI(n int) int { return n }
 
 // A rig is a workspace, a scripted endpoint and an agent that uses it.
 type rig struct {
-	t        *testing.T
+	t        testing.TB
 	ws       *workspace.Workspace
 	dir      string
 	set      *rules.Set
@@ -69,7 +69,7 @@ type rig struct {
 	listener *listener
 }
 
-func newRig(t *testing.T, files string, steps []step, adjust ...func(*Options)) *rig {
+func newRig(t testing.TB, files string, steps []step, adjust ...func(*Options)) *rig {
 	t.Helper()
 	r := &rig{t: t, dir: t.TempDir()}
 	var ruleFile string
@@ -93,7 +93,7 @@ func newRig(t *testing.T, files string, steps []step, adjust ...func(*Options)) 
 }
 
 // newRigIn makes a rig of a folder that is there.
-func newRigIn(t *testing.T, dir, ruleFile, url string, adjust ...func(*Options)) *rig {
+func newRigIn(t testing.TB, dir, ruleFile, url string, adjust ...func(*Options)) *rig {
 	t.Helper()
 	r := &rig{t: t, dir: dir, listener: &listener{}}
 	var err error

@@ -195,8 +195,9 @@ var Detectors = []Detector{
 }
 
 // assigned finds a quoted value that is given to a name which says secret:
-// password = "…", "api_key": "…", <add key="Secret" value="…"/>.
-var assigned = regexp.MustCompile(`(?i)(?:` + secretWords + `)["'\]]{0,2}\s*(?::=|=>|=|:|,|value=)\s*(?:value=)?["'` + "`" + `]([^"'` + "`" + `\s]{8,256})["'` + "`" + `]`)
+// password = "…", "api_key": "…", <add key="Secret" value="…"/>; also where all of
+// that stands in a JSON string, so that the quotes are escaped.
+var assigned = regexp.MustCompile(`(?i)(?:` + secretWords + `)(?:\\?["'\]]){0,2}\s*(?::=|=>|=|:|,|value=)\s*(?:value=)?\\?["'` + "`" + `]([^"'` + "`" + `\s]{8,256}?)\\?["'` + "`" + `]`)
 
 const secretWords = `passw(?:or)?d|passphrase|\bpwd|secret(?:[_-]?(?:key|access[_-]?key|token))?|api[_-]?key|access[_-]?key|auth[_-]?key|encryption[_-]?key|signing[_-]?key|private[_-]?key|(?:auth|access|refresh|bearer|session|api|bot|csrf)?[_-]?token|credential|client[_-]?secret`
 
