@@ -36,7 +36,7 @@ func TestGoSourceTree(t *testing.T) {
 		return rel == "go.mod"
 	})
 	original := snapshot(t, tree)
-	hold(t, tree, func() error { return buildOverlay(t, src, tree, original) }, "builtin:go/any", "builtin:go/deprecated-std")
+	hold(t, tree, func() error { return buildOverlay(t, src, tree, original) }, "builtin:go-any", "builtin:go-deprecated")
 }
 
 // buildOverlay compiles the packages of the files that changed, with those

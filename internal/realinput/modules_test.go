@@ -64,7 +64,7 @@ func TestModules(t *testing.T) {
 				t.Logf("does not build before the change, so not after: %v", err)
 				builds = func() error { return nil }
 			}
-			hold(t, tree, builds, "builtin:go/any", "builtin:go/deprecated-std")
+			hold(t, tree, builds, "builtin:go-any", "builtin:go-deprecated")
 		})
 	}
 }
