@@ -24,6 +24,7 @@ type server struct {
 	in      io.Closer
 	rpc     *jrpc2.Client
 	publish chan publication
+	whole   bool // takes a changed document as a whole, not by ranges
 }
 
 type publication struct {
@@ -76,11 +77,37 @@ func start(ctx context.Context, e *env, p program, project string) (*server, tim
 	if p.name == "kaiak" {
 		params["initializationOptions"] = map[string]any{"rules": []string{"rules"}}
 	}
-	if _, err := s.rpc.Call(ctx, "initialize", params); err != nil {
+	answer, err := s.rpc.Call(ctx, "initialize", params)
+	took := time.Since(begin)
+	if err != nil {
 		return nil, 0, errors.Join(fmt.Errorf("%s: initialize: %w", p.name, err), s.stop(ctx))
 	}
-	took := time.Since(begin)
+	if s.whole, err = wholeSync(answer); err != nil {
+		return nil, 0, errors.Join(fmt.Errorf("%s: %w", p.name, err), s.stop(ctx))
+	}
 	return s, took, s.rpc.Notify(ctx, "initialized", map[string]any{})
+}
+
+// wholeSync reads from the answer of initialize whether the server wants whole
+// documents; the kind stands alone or in an object.
+func wholeSync(answer *jrpc2.Response) (bool, error) {
+	var result struct {
+		Capabilities struct {
+			Sync json.RawMessage `json:"textDocumentSync"`
+		} `json:"capabilities"`
+	}
+	if err := answer.UnmarshalResult(&result); err != nil {
+		return false, err
+	}
+	var object struct {
+		Change int `json:"change"`
+	}
+	if err := json.Unmarshal(result.Capabilities.Sync, &object); err != nil {
+		if err := json.Unmarshal(result.Capabilities.Sync, &object.Change); err != nil {
+			return false, fmt.Errorf("textDocumentSync is %s", result.Capabilities.Sync)
+		}
+	}
+	return object.Change == 1, nil
 }
 
 // stop ends the server in the protocol's way.
@@ -93,7 +120,7 @@ func (s *server) stop(ctx context.Context) error {
 	if err != nil {
 		_ = s.cmd.Process.Kill() // a server that does not answer is ended by force
 	}
-	_ = s.cmd.Wait() // its exit code is not what is measured
+	_ = s.cmd.Wait()  // its exit code is not what is measured
 	_ = s.rpc.Close() // the process has ended already
 	return nil
 }
@@ -154,16 +181,18 @@ func longFile(lines int) string {
 }
 
 // benchEdit types one character at a time into the middle of a long file and
-// waits for the diagnostics of that version.
+// waits for the diagnostics of that version. A server that takes ranges gets
+// the character, one that takes whole documents the document.
 func benchEdit(ctx context.Context, e *env) (table, error) {
-	t := table{columns: []string{"program", "didChange → publishDiagnostics", "diagnostics"}}
+	t := table{columns: []string{"program", "didChange → publishDiagnostics", "sent", "diagnostics"}}
 	project, _, err := writeRules(e.work, 1)
 	if err != nil {
 		return t, err
 	}
 	text := longFile(10_000)
 	uri := fileURI(filepath.Join(project, "long.go"))
-	middle := strings.Count(text, "\n") / 20 * 10 // a blank line between two functions
+	lines := strings.SplitAfter(text, "\n")
+	middle := len(lines) / 20 * 10 // an empty line between two functions
 	for _, p := range e.programs() {
 		s, _, err := start(ctx, e, p, project)
 		if err != nil {
@@ -181,16 +210,18 @@ func benchEdit(ctx context.Context, e *env) (table, error) {
 			}
 			for i := range 10 * e.runs {
 				version := int32(i + 2)
+				change := map[string]any{"text": "\n", "range": map[string]any{
+					"start": map[string]any{"line": middle + 3, "character": 0},
+					"end":   map[string]any{"line": middle + 3, "character": 0},
+				}}
+				if s.whole {
+					head, rest := strings.Join(lines[:middle+3], ""), strings.Join(lines[middle+3:], "")
+					change = map[string]any{"text": head + strings.Repeat("\n", i+1) + rest}
+				}
 				begin := time.Now()
 				err := s.rpc.Notify(ctx, "textDocument/didChange", map[string]any{
-					"textDocument": map[string]any{"uri": uri, "version": version},
-					"contentChanges": []any{map[string]any{
-						"range": map[string]any{
-							"start": map[string]any{"line": middle + 3, "character": 0},
-							"end":   map[string]any{"line": middle + 3, "character": 0},
-						},
-						"text": "\n",
-					}},
+					"textDocument":   map[string]any{"uri": uri, "version": version},
+					"contentChanges": []any{change},
 				})
 				if err != nil {
 					return err
@@ -207,7 +238,11 @@ func benchEdit(ctx context.Context, e *env) (table, error) {
 		if err := errors.Join(err, s.stop(ctx)); err != nil {
 			return t, fmt.Errorf("%s: %w", p.name, err)
 		}
-		t.rows = append(t.rows, []string{p.name, milliseconds(median(took, cmp.Compare)), fmt.Sprint(count)})
+		sent := "the change"
+		if s.whole {
+			sent = "the document"
+		}
+		t.rows = append(t.rows, []string{p.name, milliseconds(median(took, cmp.Compare)), sent, fmt.Sprint(count)})
 	}
 	return t, nil
 }
