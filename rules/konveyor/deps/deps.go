@@ -3,9 +3,9 @@
 // languages with version catalogs, go.mod.
 //
 // [Resolve] takes the texts of all build files of a project at once, because
-// they refer to each other. Nothing is downloaded and no build tool runs: what
-// a dependency brings along itself is not known, and a version that only a
-// remote parent or BOM gives is empty.
+// they refer to each other. Nothing is downloaded and no build tool runs: of what
+// a dependency brings along only widely used starters are known, and a version
+// that only a remote parent or BOM gives is empty.
 package deps
 
 import (
@@ -24,6 +24,8 @@ type Dependency struct {
 	Name       string // "group.artifact", or the path of a Go module
 	Version    string // "" when the build files do not say
 	Type       string // of Maven: "jar", "pom", …; "" when not given
+	Indirect   bool   // brought along by the one that is declared at the place
+	Platform   bool   // a parent or imported BOM, which manages versions and is on no class path
 	Manifest   string // path of the build file
 	Start, End int    // where in it, in bytes
 }

@@ -1,7 +1,9 @@
 package deps
 
 import (
+	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 )
+
+var update = flag.Bool("update", false, "rewrite the last part of the archives in testdata")
 
 // TestResolve reads the build files of testdata/*.txtar; "want" has a line for
 // each dependency: file:line name version, and one for each problem.
@@ -35,15 +39,48 @@ func TestResolve(t *testing.T) {
 			var b strings.Builder
 			for _, d := range list {
 				line := 1 + strings.Count(string(files[d.Manifest][:d.Start]), "\n")
-				fmt.Fprintf(&b, "%s:%d %s %q\n", d.Manifest, line, d.Name, d.Version)
+				indirect := ""
+				switch {
+				case d.Indirect:
+					indirect = " indirect"
+				case d.Platform:
+					indirect = " platform"
+				}
+				fmt.Fprintf(&b, "%s:%d %s %q%s\n", d.Manifest, line, d.Name, d.Version, indirect)
 			}
 			for _, p := range problems {
 				fmt.Fprintf(&b, "problem %s\n", p.Source)
+			}
+			if *update {
+				last := &archive.Files[len(archive.Files)-1]
+				last.Data = []byte(b.String())
+				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
 			}
 			if diff := cmp.Diff(want, b.String()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestBrings checks that the table of what artifacts bring along is of names,
+// and that it comes to an end.
+func TestBrings(t *testing.T) {
+	for name, list := range brings {
+		for _, n := range append(list, name) {
+			if group, artifact, ok := strings.Cut(n, ":"); !ok || group == "" || artifact == "" || strings.ContainsAny(n, " *") {
+				t.Errorf("%s: %q is no group:artifact", name, n)
+			}
+		}
+		group, artifact, _ := strings.Cut(name, ":")
+		var r resolver
+		r.indirect(Dependency{Version: "2.7.1"}, group, artifact, nil)
+		if len(r.out) < len(list) {
+			t.Errorf("%s brings %d artifacts, want at least %d", name, len(r.out), len(list))
+		}
 	}
 }
 

@@ -307,7 +307,9 @@ func (g *gradleScript) add(group, name, version string, start, end int) {
 	if version == "" {
 		version = g.plugins[group] // Spring Boot's plugin manages its own group
 	}
-	g.out = append(g.out, Dependency{Language: "java", Name: group + "." + name, Version: strings.TrimRight(version, "!"), Manifest: g.path, Start: start, End: end})
+	d := Dependency{Language: "java", Name: group + "." + name, Version: strings.TrimRight(version, "!"), Manifest: g.path, Start: start, End: end}
+	g.out = append(g.out, d)
+	g.indirect(d, group, name, nil)
 }
 
 // value returns a string or the value of a variable.

@@ -245,24 +245,57 @@ func (m *pom) property(name string) (value string, ok bool) {
 }
 
 func (r *resolver) dependencies(m *pom, byName map[string]*pom) {
-	for _, scope := range append([]*element{m.project}, m.project.all("profile", "profiles")...) {
-		for _, d := range scope.all("dependency", "dependencies") {
-			group, artifact := m.expand(d.get("groupId")), m.expand(d.get("artifactId"))
-			if group == "" || artifact == "" {
-				continue
-			}
-			out := Dependency{Language: "java", Name: group + "." + artifact, Type: d.get("type"), Manifest: m.path, Start: d.start, End: d.end}
-			out.Version = m.expand(d.get("version"))
-			if d.get("version") == "" {
-				out.Version = m.managedVersion(group, artifact, byName)
-			}
-			// The analyzer points at the line of the group.
-			if g, a := d.child("groupId"), d.child("artifactId"); g != nil && a != nil {
-				out.Start, out.End = min(g.start, a.start), max(g.end, a.end)
-			}
-			r.out = append(r.out, out)
+	if parent := m.project.child("parent"); parent != nil && m.parent == nil {
+		if d, _, _ := m.declared(parent); d != nil {
+			d.Platform = true
+			r.out = append(r.out, *d)
 		}
 	}
+	for _, scope := range append([]*element{m.project}, m.project.all("profile", "profiles")...) {
+		for _, e := range scope.all("dependency", "dependencyManagement", "dependencies") {
+			if d, _, _ := m.declared(e); d != nil && e.get("scope") == "import" {
+				d.Platform = true
+				r.out = append(r.out, *d)
+			}
+		}
+		for _, e := range scope.all("dependency", "dependencies") {
+			d, group, artifact := m.declared(e)
+			if d == nil {
+				continue
+			}
+			if e.get("version") == "" {
+				d.Version = m.managedVersion(group, artifact, byName)
+			}
+			r.out = append(r.out, *d)
+			r.indirect(*d, group, artifact, func(g, a string) bool { return excludes(e, g, a) })
+		}
+	}
+}
+
+// declared reads the element of a dependency or parent, nil when it has no name.
+// Its place is that of the name: the analyzer points at the first line of it.
+func (m *pom) declared(e *element) (d *Dependency, group, artifact string) {
+	g, a := e.child("groupId"), e.child("artifactId")
+	if g == nil || a == nil {
+		return nil, "", ""
+	}
+	group, artifact = m.expand(g.text), m.expand(a.text)
+	if group == "" || artifact == "" {
+		return nil, "", ""
+	}
+	return &Dependency{Language: "java", Name: group + "." + artifact, Version: m.expand(e.get("version")), Type: e.get("type"),
+		Manifest: m.path, Start: min(g.start, a.start), End: max(g.end, a.end)}, group, artifact
+}
+
+// excludes reports whether a dependency leaves an artifact out.
+func excludes(d *element, group, artifact string) bool {
+	for _, e := range d.all("exclusion", "exclusions") {
+		g, a := e.get("groupId"), e.get("artifactId")
+		if (g == group || g == "*") && (a == artifact || a == "*") {
+			return true
+		}
+	}
+	return false
 }
 
 // managedVersion is the version that dependency management gives: of the pom,
