@@ -39,6 +39,11 @@ type ModelConfig struct {
 	Profile  string `json:"profile" jsonschema:"description=Name of a profile in the user's own configuration"`
 	Name     string `json:"name" jsonschema:"description=The model's name at the endpoint"`
 	MaxTurns int    `json:"max_turns" jsonschema:"description=How often the model may be asked for one file"`
+
+	// Caps are looked at before a call: what could exceed one asks, or stops
+	// where there is nobody to ask.
+	MaxTokens  int     `json:"max_tokens" jsonschema:"description=How many tokens one request may use; 0: any number"`
+	MaxCostUSD float64 `json:"max_cost_usd" jsonschema:"description=How many US dollars one request may cost where the price of the model is known; 0: any amount"`
 }
 
 // The values of Config.Approval and of fix.generate's approval.
@@ -54,7 +59,7 @@ const configFile = ".kaiak/config.yaml"
 func defaultConfig() Config {
 	return Config{
 		Rules: []string{}, DisabledRules: []string{}, Severity: map[string]string{}, AnalysisFiles: []string{}, Deny: []string{},
-		Engine: "recipes", Approval: approvalAsk, Timeout: 300, Model: ModelConfig{MaxTurns: 8},
+		Engine: "recipes", Approval: approvalAsk, Timeout: 300, Model: ModelConfig{MaxTurns: 8, MaxTokens: 400_000},
 	}
 }
 

@@ -190,7 +190,7 @@ func (s *session) modelFor(ctx context.Context, engines []string) (agent.ModelEn
 	}
 	m, err := s.service.opts.Model(ctx, ModelSettings{
 		Provider: own.Provider, Model: first(own.Model, conf.Model.Name), Profile: conf.Model.Profile,
-		MaxTurns: first(own.MaxTurns, conf.Model.MaxTurns), Workspace: s.space.ws.Dir(), Trusted: conf.Trusted,
+		MaxTurns: first(own.MaxTurns, conf.Model.MaxTurns), MaxTokens: conf.Model.MaxTokens, MaxCost: conf.Model.MaxCostUSD, Workspace: s.space.ws.Dir(), Trusted: conf.Trusted,
 	})
 	if err != nil {
 		return nil, Errorf(AgentInitFailed, "the model cannot be used: %w", err).With("session_id", s.id)

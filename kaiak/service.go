@@ -40,8 +40,10 @@ type ModelSettings struct {
 	Model     string
 	Profile   string // name of a profile in the user's own configuration
 	MaxTurns  int
-	Workspace string // absolute directory
-	Trusted   bool   // false: nothing of the workspace's own files may name endpoints or commands
+	MaxTokens int     // that the request may use; 0: any number
+	MaxCost   float64 // in US dollars; 0: any amount
+	Workspace string  // absolute directory
+	Trusted   bool    // false: nothing of the workspace's own files may name endpoints or commands
 }
 
 // A Service is one running engine: the state on disk, the sessions in it, and

@@ -73,7 +73,9 @@ func modelFactory(log *slog.Logger) (factory kaiak.ModelFactory, closePool func(
 		return func(context.Context, kaiak.ModelSettings) (agent.ModelEngine, error) { return nil, err }, func() {}
 	}
 	return func(ctx context.Context, s kaiak.ModelSettings) (agent.ModelEngine, error) {
-		engine, err := pool.Engine(ctx, s.Profile, s.Model, loop.Options{Limits: loop.Limits{Turns: s.MaxTurns}})
+		engine, err := pool.Engine(ctx, s.Profile, s.Model, loop.Options{
+			Limits: loop.Limits{Turns: s.MaxTurns}, Ledger: loop.NewLedger(s.MaxTokens, s.MaxCost),
+		})
 		if err != nil {
 			return nil, err
 		}
