@@ -15,16 +15,21 @@ import (
 
 // progresses are the progresses that are running, by token.
 type progresses struct {
-	mu      sync.Mutex // guards running
+	mu      sync.Mutex // guards the fields below
 	running map[string]*progress
+	closed  bool // none begins any more
 }
 
 func (p *progresses) init() { p.running = map[string]*progress{} }
 
-func (p *progresses) add(key string, one *progress) {
+// add registers a progress, and reports whether it may begin.
+func (p *progresses) add(one *progress) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.running[key] = one
+	if !p.closed {
+		p.running[tokenKey(one.token)] = one
+	}
+	return !p.closed
 }
 
 func (p *progresses) get(key string) *progress {
@@ -39,10 +44,11 @@ func (p *progresses) remove(key string) {
 	delete(p.running, key)
 }
 
-// endAll ends what is running, so that no client is left with a progress that
-// nothing will move any more.
+// endAll ends what is running and lets nothing more begin, so that no client is
+// left with a progress that nothing will move any more.
 func (p *progresses) endAll(message string) {
 	p.mu.Lock()
+	p.closed = true
 	all := slices.Collect(maps.Values(p.running))
 	p.mu.Unlock()
 	for _, one := range all {
@@ -95,13 +101,16 @@ func (f front) Progress(ctx context.Context, title string, cancel func()) kaiak.
 		cancel = func() {}
 	}
 	p := &progress{server: f.server, title: title, token: takeToken(ctx), cancel: sync.OnceFunc(cancel)}
-	switch {
-	case p.token != nil:
-		f.tasks.add(tokenKey(p.token), p)
-		p.begin()
-	case f.caps.progress:
+	given := p.token != nil
+	if !given && f.caps.progress {
 		p.token = protocol.String(uuid.NewString())
-		f.tasks.add(tokenKey(p.token), p)
+	}
+	switch {
+	case p.token == nil || !f.tasks.add(p):
+		p.token = nil
+	case given:
+		p.begin()
+	default:
 		p.create()
 	}
 	return p
@@ -120,7 +129,6 @@ type progress struct {
 	refused bool
 	ended   bool
 	last    *protocol.WorkDoneProgressReport
-	goodbye *protocol.WorkDoneProgressEnd
 }
 
 // create asks the client for a token without holding up the work.
@@ -138,16 +146,17 @@ func (p *progress) create() {
 	})
 }
 
+// begin shows the progress. One that has ended before that is never shown.
 func (p *progress) begin() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.ended {
+		return
+	}
 	p.begun = true
 	p.send("", &protocol.WorkDoneProgressBegin{Kind: "begin", Title: p.title, Cancellable: ptr(true), Percentage: ptr(uint32(0))})
-	if p.last != nil && !p.ended {
+	if p.last != nil {
 		p.send("", p.last)
-	}
-	if p.ended {
-		p.send("", p.goodbye)
 	}
 }
 
@@ -180,12 +189,12 @@ func (p *progress) End(message string) {
 		return
 	}
 	p.ended = true
-	p.goodbye = &protocol.WorkDoneProgressEnd{Kind: "end"}
+	end := &protocol.WorkDoneProgressEnd{Kind: "end"}
 	if message != "" {
-		p.goodbye.Message = &message
+		end.Message = &message
 	}
 	if p.begun {
-		p.send("", p.goodbye)
+		p.send("", end)
 	}
 }
 
