@@ -31,7 +31,7 @@ func (s *search) calledOn(r *ref) bool {
 	}
 	types := s.p.typeOf(s.f, r.owner, r.recv, 0)
 	if types == nil {
-		return s.importsType()
+		return s.importsType() && s.mayBeUnknown(r)
 	}
 	return slices.ContainsFunc(types, func(name string) bool { return s.declaredBy(name, r.name) })
 }
@@ -113,6 +113,34 @@ func (s *search) importsType() bool {
 		}
 		return s.isOwner(imp.name)
 	})
+}
+
+// mayBeUnknown reports whether a receiver of unknown type may be of the
+// alternative's. A type of which the file only takes static members, as of
+// java.nio.file.Paths, has no instances there, except what a call on the type
+// itself returns, as Runtime.getRuntime() does; and that is too vague for a
+// pattern that leaves the method's name open.
+func (s *search) mayBeUnknown(r *ref) bool {
+	static := false
+	for _, i := range s.f.names[s.alt.qual[strings.LastIndexByte(s.alt.qual, '.')+1:]] {
+		t := &s.f.refs[i]
+		if t.kind != refType || !slices.ContainsFunc(s.p.resolve(s.f, t.owner, t.name), s.isOwner) {
+			continue
+		}
+		if t.role != roleStatic {
+			return true
+		}
+		static = true
+	}
+	if !static {
+		return true
+	}
+	root := r.recv
+	for root.base != nil {
+		root = root.base
+	}
+	return !isWild(s.alt.simple) && (root.kind == exprNamed || root.kind == exprVariable) &&
+		slices.ContainsFunc(s.p.resolve(s.f, r.owner, root.name), s.isOwner)
 }
 
 // mentions reports whether the file uses a simple name.
