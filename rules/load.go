@@ -3,8 +3,11 @@ package rules
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io/fs"
 	"os"
 	"path"
@@ -49,7 +52,9 @@ const Builtin = "builtin"
 // line and column. The error is for a source that cannot be read at all, and
 // for ctx.
 func Load(ctx context.Context, sources []string, opts LoadOptions) (*Set, []incidents.Problem, error) {
-	l := &loader{opts: opts, seen: map[string]*Rule{}}
+	l := &loader{opts: opts, seen: map[string]*Rule{}, sum: sha256.New()}
+	addBinary(l.sum)
+	fmt.Fprintf(l.sum, "%q %v", opts.Off, opts.Generated)
 	for _, source := range sources {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -58,7 +63,7 @@ func Load(ctx context.Context, sources []string, opts LoadOptions) (*Set, []inci
 			return nil, nil, err
 		}
 	}
-	return newSet(l.rules, opts), l.problems, nil
+	return newSet(l.rules, opts, hex.EncodeToString(l.sum.Sum(nil))), l.problems, nil
 }
 
 // loader collects rules in the order of the sources.
@@ -68,6 +73,13 @@ type loader struct {
 	seen     map[string]*Rule // by id and language
 	problems []incidents.Problem
 	facts    *projectFacts // of the workspace; read on first use
+	sum      hash.Hash     // of all that was read
+}
+
+// read adds a text that rules come from to the sum.
+func (l *loader) read(source string, text []byte) {
+	fmt.Fprintf(l.sum, "%q %d ", source, len(text))
+	l.sum.Write(text)
 }
 
 func (l *loader) problem(source string, err error) {
@@ -176,6 +188,7 @@ func (l *loader) files(fsys fs.FS, files []string, globals matcher.Globals, root
 
 // file loads the rules of one text.
 func (l *loader) file(source string, text []byte, globals matcher.Globals, pack string) {
+	l.read(source, text)
 	docs, err := yamldoc.Parse(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
 	if err != nil {
 		l.problem(source, err)

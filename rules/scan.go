@@ -19,6 +19,7 @@ type ScanOptions struct {
 	Under   []string // files and folders to scan, relative to the root; empty: all
 	All     bool     // what git ignores, too
 	Workers int      // how many files at a time; 0: as many as there are processors
+	Cache   *Cache   // what earlier scans found nothing in is not read again; nil: all is read
 }
 
 // A FileResult is what a scan has to say about one file.
@@ -39,6 +40,7 @@ func (s *Set) Scan(ctx context.Context, ws *workspace.Workspace, opts ScanOption
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
+	known := opts.Cache.open(s, ws, len(opts.Under) == 0 && !opts.All)
 	group, ctx := errgroup.WithContext(ctx)
 	// Each job carries the channel on which its result is awaited in order; the
 	// capacity of the queue bounds how far the workers run ahead.
@@ -54,6 +56,9 @@ func (s *Set) Scan(ctx context.Context, ws *workspace.Workspace, opts ScanOption
 		defer close(queue)
 		return ws.Walk(ctx, workspace.WalkOptions{Under: opts.Under, All: opts.All}, func(e workspace.Entry) error {
 			if !s.Applies(e.Path) {
+				return nil
+			}
+			if known.skip(e) {
 				return nil
 			}
 			j := job{e, make(chan FileResult, 1)}
@@ -91,6 +96,7 @@ func (s *Set) Scan(ctx context.Context, ws *workspace.Workspace, opts ScanOption
 				return ctx.Err()
 			}
 			if len(r.Matches) == 0 && r.Skipped == nil && r.Err == nil {
+				known.add(r.Path, j.entry.Stamp)
 				continue
 			}
 			if err := fn(r); err != nil {
@@ -99,7 +105,11 @@ func (s *Set) Scan(ctx context.Context, ws *workspace.Workspace, opts ScanOption
 		}
 		return ctx.Err()
 	})
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	known.save()
+	return nil
 }
 
 func (s *Set) scanFile(ctx context.Context, ws *workspace.Workspace, path string) FileResult {

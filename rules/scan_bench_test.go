@@ -86,6 +86,26 @@ func BenchmarkScanGoTree(b *testing.B) {
 	}
 }
 
+// BenchmarkScanGoTreeWarm scans a tree that did not change since the last scan.
+func BenchmarkScanGoTreeWarm(b *testing.B) {
+	ws, err := workspace.Open(goTree(b), workspace.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer ws.Close()
+	set := loadText(b, ruleText(10, false))
+	opts := rules.ScanOptions{Cache: rules.NewCache(b.TempDir())}
+	scan := func() {
+		if err := set.Scan(context.Background(), ws, opts, func(r rules.FileResult) error { return r.Err }); err != nil {
+			b.Fatal(err)
+		}
+	}
+	scan()
+	for b.Loop() {
+		scan()
+	}
+}
+
 // BenchmarkCheckLargeFile is what an editor asks for after each edit: a file of
 // 10,000 lines that has a match in every sixth.
 func BenchmarkCheckLargeFile(b *testing.B) {

@@ -14,6 +14,7 @@ import (
 // concurrent use.
 type Set struct {
 	opts   LoadOptions
+	sum    string  // of everything that was loaded, for the cache
 	rules  []*Rule // by id, then language
 	byLang map[*treesitter.Language]*langRules
 	exact  map[string][]*Rule // by rule id that they are bound to, without *
@@ -32,8 +33,8 @@ type langRules struct {
 	byKind [][]int32 // rules by the kind of node they can begin at
 }
 
-func newSet(rules []*Rule, opts LoadOptions) *Set {
-	s := &Set{opts: opts, rules: rules, byLang: map[*treesitter.Language]*langRules{}, exact: map[string][]*Rule{}}
+func newSet(rules []*Rule, opts LoadOptions, sum string) *Set {
+	s := &Set{opts: opts, sum: sum, rules: rules, byLang: map[*treesitter.Language]*langRules{}, exact: map[string][]*Rule{}}
 	slices.SortStableFunc(s.rules, func(a, b *Rule) int {
 		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Language, b.Language))
 	})

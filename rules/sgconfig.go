@@ -14,6 +14,7 @@ import (
 
 // project loads the rules that an sgconfig.yml in root names.
 func (l *loader) project(fsys fs.FS, root, shown string, text []byte) error {
+	l.read(shown, text)
 	config, unsupported, err := sgconfig.Read(text)
 	if err != nil {
 		l.problem(shown, err)
@@ -68,6 +69,7 @@ func (l *loader) globals(fsys fs.FS, root, shown string, dirs []string) (matcher
 				return nil, fmt.Errorf("rules %s: %s: %w", shown, f, reason(err))
 			}
 			name := path.Join(path.Dir(shown), strings.TrimPrefix(f, root+"/"))
+			l.read(name, text)
 			docs, err := yamldoc.Parse(text)
 			if err != nil {
 				l.problem(name, err)

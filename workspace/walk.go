@@ -23,6 +23,17 @@ type Entry struct {
 	Path    string     // relative to the root
 	Size    int64      // bytes, of the buffer where one is open
 	Skipped *PathError // not nil: the file is not to be read, and why
+	Stamp   Stamp      // of the file on disk; zero where a buffer is open or the file is skipped
+}
+
+// A Stamp tells whether a file is the one that was read before without reading
+// it: two equal stamps that are not zero are of the same bytes, unless the file
+// was changed again within the clock tick of ModTime.
+type Stamp struct {
+	Size       int64
+	ModTime    int64  // nanoseconds since 1970
+	ChangeTime int64  // the same, of the last change of the file's metadata; 0 where it is not known
+	Inode      uint64 // 0 where it is not known
 }
 
 // Walk calls fn for every file below the root, ordered by name within each
@@ -214,9 +225,9 @@ func (k *walker) file(path, name string, entry fs.DirEntry) error {
 			e.Skipped = diskError(path, err)
 			break
 		}
-		e.Size = info.Size()
+		e.Size, e.Stamp = info.Size(), stampOf(info)
 		if k.w.maxSize >= 0 && e.Size > k.w.maxSize {
-			e.Skipped = tooLarge(path, k.w.maxSize)
+			e.Skipped, e.Stamp = tooLarge(path, k.w.maxSize), Stamp{}
 		}
 	}
 	return k.fn(e)
