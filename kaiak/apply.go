@@ -20,6 +20,9 @@ type ApplyResult struct {
 	Status     string        `json:"status"` // applied or applied_unsaved
 	Files      []AppliedFile `json:"files"`
 	Verdicts   []IncidentRow `json:"verdicts"`
+
+	RestProposalID string `json:"rest_proposal_id,omitempty"` // of the hunks that were not accepted, where they are kept
+	RestProblem    string `json:"rest_problem,omitempty"`     // why they could not be kept
 }
 
 // AppliedFile is one file that was changed.

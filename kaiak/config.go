@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
 
 	"github.com/kaiak/kaiak/workspace"
 )
@@ -128,7 +130,7 @@ func readProjectConfig(ws *workspace.Workspace) (settings, error) {
 		return nil, Errorf(ConfigurationError, "%s: %w", configFile, err)
 	}
 	var v any
-	if err := yaml.Unmarshal(file.Text, &v); err != nil {
+	if err := readYAML(file.Text, &v); err != nil {
 		return nil, Errorf(ConfigurationError, "%s: %s", configFile, yaml.FormatError(err, false, false)).With("file", configFile)
 	}
 	if v == nil {
@@ -153,22 +155,75 @@ func readProjectConfig(ws *workspace.Workspace) (settings, error) {
 	return m, err
 }
 
-// yamlPosition returns the 1-based line and column of a key given as "a.b[0]".
+// yamlPosition returns the 1-based line and column of a key given as "a.b[0]",
+// the file's start where it cannot be found.
 func yamlPosition(text []byte, key string) (line, column int) {
-	path, err := yaml.PathString("$." + key)
-	if err != nil {
+	file, err := parser.ParseBytes(text, 0)
+	if err != nil || len(file.Docs) == 0 {
 		return 1, 1
 	}
-	node, err := path.ReadNode(bytes.NewReader(text))
-	if err != nil || node == nil {
+	at := file.Docs[0].Body
+	place := at
+	for at != nil && key != "" {
+		at, key = step(at, key, &place)
+	}
+	if place == nil || place.GetToken() == nil || place.GetToken().Position == nil {
 		return 1, 1
 	}
-	token := node.GetToken()
-	// The node is the value; its key is the token before the colon.
-	for t := token; t != nil && t.Position.Line == token.Position.Line; t = t.Prev {
-		token = t
+	return place.GetToken().Position.Line, place.GetToken().Position.Column
+}
+
+// step descends from a node by the first part of key, and notes where that
+// part stands. The node it returns is nil when there is none.
+func step(at ast.Node, key string, place *ast.Node) (ast.Node, string) {
+	switch n := at.(type) {
+	case *ast.MappingValueNode:
+		return stepInto([]*ast.MappingValueNode{n}, key, place)
+	case *ast.MappingNode:
+		return stepInto(n.Values, key, place)
+	case *ast.SequenceNode:
+		var i int
+		if _, err := fmt.Sscanf(key, "[%d]", &i); err != nil || i < 0 || i >= len(n.Values) {
+			return nil, ""
+		}
+		_, rest, _ := strings.Cut(key, "]")
+		*place = n.Values[i]
+		return n.Values[i], strings.TrimPrefix(rest, ".")
 	}
-	return token.Position.Line, token.Position.Column
+	return nil, ""
+}
+
+// stepInto finds the longest key of a mapping with which key begins: keys may
+// have dots of their own.
+func stepInto(values []*ast.MappingValueNode, key string, place *ast.Node) (ast.Node, string) {
+	var best *ast.MappingValueNode
+	length := -1
+	for _, v := range values {
+		if v.Key == nil || v.Key.GetToken() == nil {
+			continue
+		}
+		name := v.Key.GetToken().Value
+		rest, ok := strings.CutPrefix(key, name)
+		if ok && len(name) > length && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			best, length = v, len(name)
+		}
+	}
+	if best == nil {
+		return nil, ""
+	}
+	*place = best.Key
+	return best.Value, strings.TrimPrefix(key[length:], ".")
+}
+
+// readYAML decodes a file of the workspace. The decoder's own panics become
+// errors: whoever can write the file must not be able to end the server.
+func readYAML(text []byte, v any) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("not YAML that can be read (%v)", r)
+		}
+	}()
+	return yaml.Unmarshal(text, v)
 }
 
 // mergeSettings lays layers over the defaults, later ones over earlier ones.

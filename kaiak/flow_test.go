@@ -456,3 +456,45 @@ func TestExports(t *testing.T) {
 	_, err := call[SessionExportResult](e.client, "kaiak/session/export", m{"session_id": session, "format": "pdf"})
 	wantError(t, err, InvalidParams, "")
 }
+
+// Hunks are decided one by one: what is left stays pending, against the text as
+// it is after each decision.
+func TestHunksAreDecidedOneByOne(t *testing.T) {
+	text := "package p\n\nfunc f() {\n\toldCall(1)\n\toldCall(2)\n\toldCall(3)\n}\n"
+	e := newEnv(t, map[string]string{"a.go": text})
+	session := e.session()
+	req := e.generate(session, []m{incident("1", "a.go", 4), incident("2", "a.go", 5), incident("3", "a.go", 6)}, m{"approval": "defer"})
+	e.front.system(t, "request_completed", req.RequestID)
+	first := must[ApplyResult](t, e.client, "kaiak/proposal/apply", m{"proposal_id": got0(e, req), "hunks": []int{0}, "rest": "keep"})
+	if first.RestProposalID == "" {
+		t.Fatalf("no rest: %+v", first)
+	}
+	rest := must[ProposalView](t, e.client, "kaiak/proposal/get", m{"proposal_id": first.RestProposalID})
+	if rest.Status != ProposalPending || !rest.Current || len(rest.Files[0].Hunks) != 2 || rest.RestOf != first.ProposalID {
+		t.Fatalf("rest %+v", rest)
+	}
+	second := must[ProposalStatusResult](t, e.client, "kaiak/proposal/reject", m{"proposal_id": rest.ProposalID, "hunks": []int{0}, "reason": "not this one"})
+	if second.Status != ProposalSuperseded || second.RestProposalID == "" {
+		t.Fatalf("rejected %+v", second)
+	}
+	must[ApplyResult](t, e.client, "kaiak/proposal/apply", m{"proposal_id": second.RestProposalID})
+	if want := strings.NewReplacer("oldCall(1)", "newCall(1)", "oldCall(3)", "newCall(3)").Replace(text); e.read("a.go") != want {
+		t.Errorf("the file is\n%s", e.read("a.go"))
+	}
+	rows := must[RequestView](t, e.client, "kaiak/request/status", m{"request_id": req.RequestID}).Incidents
+	if rows[0].State != "fixed" || rows[2].State != "fixed" || rows[1].State != "skipped" || rows[1].Reason != "not this one" {
+		t.Errorf("rows %+v", rows)
+	}
+	if must[ProposalStatusResult](t, e.client, "kaiak/proposal/reject", m{"proposal_id": reset(e, t, session, text), "hunks": []int{0, 1}}).Status != ProposalRejected {
+		t.Error("rejecting every hunk does not reject the proposal")
+	}
+	e.checkStream(session)
+}
+
+// reset puts the file back and makes a proposal of two hunks.
+func reset(e *env, t *testing.T, session, text string) string {
+	e.write("a.go", text)
+	req := e.generate(session, []m{incident("4", "a.go", 4), incident("5", "a.go", 5)}, m{"approval": "defer"})
+	e.front.system(t, "request_completed", req.RequestID)
+	return got0(e, req)
+}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kaiak/kaiak/agent"
+	"github.com/kaiak/kaiak/incidents"
 	"github.com/kaiak/kaiak/rules"
 	"github.com/kaiak/kaiak/store"
 	"github.com/kaiak/kaiak/workspace"
@@ -35,6 +36,7 @@ type proposalData struct {
 	DependsOn    string          `json:"depends_on,omitempty"`
 	Supersedes   string          `json:"supersedes,omitempty"`
 	SupersededBy string          `json:"superseded_by,omitempty"`
+	RestOf       string          `json:"rest_of,omitempty"` // the proposal of which this is what was not accepted
 
 	Owner     *processID      `json:"owner,omitempty"`    // while it is applying: who does it
 	LastSet   string          `json:"last_set,omitempty"` // the set that reverted it, or that applied it again
@@ -122,6 +124,9 @@ func (p *proposal) incidentState(id string) (state, reason string) {
 	case ProposalStale:
 		return string(agent.Unfixed), first(p.data.Reason, "the file changed before the proposal was applied")
 	case ProposalSuperseded:
+		if p.data.DecidedBy != "" { // some of its hunks were rejected; a proposal of the others speaks for them
+			return string(agent.Skipped), first(p.data.Reason, "its part of the proposal was rejected")
+		}
 		return "pending", "a newer proposal takes its place"
 	case ProposalReverted:
 		return string(agent.Unfixed), "its change was reverted"
@@ -463,7 +468,11 @@ func (s *Service) part(ctx context.Context, sp *space, p *proposal, indexes []in
 		return nil, nil, Errorf(ResponseInvalid, "no hunk of proposal %q is accepted that fixes an incident; reject it instead", p.id).With("proposal_id", p.id)
 	}
 	if upkeep && len(ids) < len(c.IncidentIDs) {
-		made, err := s.remake(ctx, sp, p, ids)
+		list, err := s.incidentsOf(ctx, p)
+		if err != nil {
+			return nil, nil, err
+		}
+		made, err := s.remake(ctx, sp, p, slices.DeleteFunc(list, func(in incidents.Incident) bool { return !slices.Contains(ids, in.ID) }))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -497,7 +506,7 @@ func (s *Service) part(ctx context.Context, sp *space, p *proposal, indexes []in
 }
 
 // remake has the rules fix some of a proposal's incidents again.
-func (s *Service) remake(ctx context.Context, sp *space, p *proposal, ids []string) (agent.Candidate, error) {
+func (s *Service) remake(ctx context.Context, sp *space, p *proposal, list []incidents.Incident) (agent.Candidate, error) {
 	_, data, err := s.requestRecord(ctx, p.requestID)
 	if err != nil {
 		return agent.Candidate{}, err
@@ -506,15 +515,8 @@ func (s *Service) remake(ctx context.Context, sp *space, p *proposal, ids []stri
 	if err != nil {
 		return agent.Candidate{}, err
 	}
-	var task agent.Task
-	task.Workspace, task.Alternate = sp.ws, data.Alternate
-	for _, in := range data.Incidents {
-		if slices.Contains(ids, in.ID) {
-			task.Incidents = append(task.Incidents, in)
-		}
-	}
 	var got collector
-	if err := fixer.Fix(ctx, task, &got); err != nil {
+	if err := fixer.Fix(ctx, agent.Task{Workspace: sp.ws, Incidents: list, Alternate: data.Alternate}, &got); err != nil {
 		return agent.Candidate{}, err
 	}
 	if len(got.candidates) != 1 || len(got.leftovers) > 0 {

@@ -27,6 +27,7 @@ type ProposalView struct {
 	DependsOn   string                    `json:"depends_on,omitempty"`
 	Supersedes  string                    `json:"supersedes,omitempty"`
 	Asks        string                    `json:"asks,omitempty"` // why a person has to decide, whatever policy the client has
+	RestOf      string                    `json:"rest_of,omitempty"`
 	Reason      string                    `json:"reason,omitempty"`
 	DecidedBy   string                    `json:"decided_by,omitempty"`
 	CreatedAt   time.Time                 `json:"created_at"`
@@ -39,7 +40,7 @@ func (s *Service) proposalView(sp *space, p *proposal) ProposalView {
 	c := p.data.Candidate
 	v := ProposalView{ProposalID: p.id, SetID: p.data.SetID, SessionID: p.sessionID, RequestID: p.requestID, Status: p.state, Description: c.Description, Source: c.Engine,
 		RuleIDs: orEmpty(c.RuleIDs), IncidentIDs: orEmpty(c.IncidentIDs), Confidence: c.Confidence, Evidence: c.Evidence, FilePaths: []string{},
-		DependsOn: p.data.DependsOn, Supersedes: p.data.Supersedes, Reason: p.data.Reason, DecidedBy: p.data.DecidedBy,
+		DependsOn: p.data.DependsOn, Supersedes: p.data.Supersedes, RestOf: p.data.RestOf, Reason: p.data.Reason, DecidedBy: p.data.DecidedBy,
 		CreatedAt: p.created, UpdatedAt: p.updated, Verdicts: orEmpty(p.data.Outcomes), Current: p.state == ProposalPending}
 	for _, ch := range c.Changes {
 		v.FilePaths = append(v.FilePaths, ch.Path)
@@ -148,9 +149,13 @@ type ProposalApplyParams struct {
 	ProposedSHA256 string      `json:"proposed_sha256,omitempty"`
 	Files          []FileBytes `json:"files,omitempty" jsonschema:"description=The same for several files\\, or the text as the user changed it"`
 	Hunks          *[]int      `json:"hunks,omitempty" jsonschema:"description=Indexes of the hunks to accept; absent: all"`
+	Rest           string      `json:"rest,omitempty" jsonschema:"description=What becomes of the other hunks: drop (default)\\, or keep as a pending proposal of their own"`
 }
 
 func proposalApply(ctx context.Context, c *Client, p ProposalApplyParams) (ApplyResult, error) {
+	if p.Rest != "" && p.Rest != restDrop && p.Rest != restKeep {
+		return ApplyResult{}, Errorf(InvalidParams, "params.rest must be drop or keep, not %q", p.Rest).With("member", "params.rest")
+	}
 	var hunks []int
 	if p.Hunks != nil {
 		hunks = *p.Hunks
@@ -160,29 +165,49 @@ func proposalApply(ctx context.Context, c *Client, p ProposalApplyParams) (Apply
 		return ApplyResult{}, Errorf(InvalidParams, "params.%v", err)
 	}
 	result, err := c.service.apply(ctx, p.ProposalID, sel, c.info.Name)
-	if err == nil {
-		err = c.service.closeInteractionOf(context.WithoutCancel(ctx), p.ProposalID)
+	if err != nil {
+		return result, err
 	}
-	return result, err
+	done := context.WithoutCancel(ctx) // what is applied is not unmade by a cancel
+	if p.Rest == restKeep && p.Hunks != nil {
+		if result.RestProposalID, err = c.service.keepRest(done, p.ProposalID, hunks); err != nil {
+			// The hunks that were asked for are applied; only the rest is lost.
+			c.service.log.Warn("the rest of a proposal cannot be kept", "proposal", p.ProposalID, "error", err)
+			result.RestProblem = err.Error()
+		}
+	}
+	return result, c.service.closeInteractionOf(done, p.ProposalID)
 }
 
 // ProposalRejectParams are the params of proposal.reject.
 type ProposalRejectParams struct {
 	ProposalID string `json:"proposal_id"`
 	Reason     string `json:"reason,omitempty"`
+	Hunks      *[]int `json:"hunks,omitempty" jsonschema:"description=Indexes of the hunks to reject; the others take the proposal's place. Absent: all"`
 }
 
 // ProposalStatusResult says what a proposal has become.
 type ProposalStatusResult struct {
-	ProposalID string `json:"proposal_id"`
-	Status     string `json:"status"`
+	ProposalID     string `json:"proposal_id"`
+	Status         string `json:"status"`
+	RestProposalID string `json:"rest_proposal_id,omitempty"` // of the hunks that were not rejected
 }
 
 func proposalReject(ctx context.Context, c *Client, p ProposalRejectParams) (ProposalStatusResult, error) {
-	if err := c.service.reject(ctx, p.ProposalID, p.Reason, c.info.Name); err != nil {
+	result := ProposalStatusResult{ProposalID: p.ProposalID, Status: ProposalRejected}
+	var err error
+	if p.Hunks != nil {
+		result.RestProposalID, err = c.service.rejectHunks(ctx, p.ProposalID, *p.Hunks, p.Reason, c.info.Name)
+		if result.RestProposalID != "" {
+			result.Status = ProposalSuperseded
+		}
+	} else {
+		err = c.service.reject(ctx, p.ProposalID, p.Reason, c.info.Name)
+	}
+	if err != nil {
 		return ProposalStatusResult{}, err
 	}
-	return ProposalStatusResult{p.ProposalID, ProposalRejected}, c.service.closeInteractionOf(context.WithoutCancel(ctx), p.ProposalID)
+	return result, c.service.closeInteractionOf(context.WithoutCancel(ctx), p.ProposalID)
 }
 
 func proposalRevert(ctx context.Context, c *Client, p ProposalParams) (ProposalStatusResult, error) {

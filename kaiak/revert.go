@@ -77,7 +77,7 @@ func (s *Service) turn(ctx context.Context, id, by string, t turning) (ProposalS
 		return ProposalStatusResult{}, err
 	}
 	ses.space.filesChanged(p.data.Applied.Changes)
-	return ProposalStatusResult{id, to}, nil
+	return ProposalStatusResult{ProposalID: id, Status: to}, nil
 }
 
 // SessionRevertResult is the result of session.revert and session.unrevert.
