@@ -113,12 +113,18 @@ type arrival struct {
 	bad  *fault
 }
 
-// A stream is the two directions of a connection. closeIn frees a reader that
-// is blocked, where the system can do that; closeOut frees a blocked writer.
+// A stream is the two directions of a connection. closeOut says to the peer
+// that nothing more comes, and frees a blocked writer; closeIn comes last and
+// frees a blocked reader where the system can do that.
 type stream struct {
 	in                io.Reader
 	out               io.Writer
 	closeIn, closeOut func()
+
+	// linger is how long the peer's own end is waited for between the two: a
+	// socket that is closed with something unread in it makes the peer's read
+	// fail, and what was sent to it last may be lost.
+	linger time.Duration
 }
 
 // errCancelledByClient is the cause of a context that $/cancelRequest ended.
@@ -155,7 +161,11 @@ func (c *conn) serve() error {
 	})
 	// Ends with the stream. Reading stdin cannot be interrupted: there it ends
 	// with the process, which is why nothing waits for it.
-	go c.read()
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		c.read()
+	}()
 	c.srv = jrpc2.NewServer(assigner{c}, &jrpc2.ServerOptions{
 		Concurrency:    1 << 30, // see conn
 		DisableBuiltin: true,
@@ -178,13 +188,21 @@ func (c *conn) serve() error {
 		c.log.Warn("the connection ends before all of its handlers have")
 	}
 	c.out.close()
-	c.stream.closeIn()
 	c.stream.closeOut()
+	if c.stream.linger > 0 {
+		timer.Reset(c.stream.linger)
+		select {
+		case <-drained:
+		case <-timer.C:
+		}
+	}
+	c.stream.closeIn()
 	c.group.Wait()
 	return context.Cause(c.ctx)
 }
 
-// read splits the stream into frames until it ends.
+// read splits the stream into frames until it ends. What comes after the end of
+// the connection is read and dropped.
 func (c *conn) read() {
 	frames := newFrameReader(c.stream.in)
 	for {
@@ -199,6 +217,7 @@ func (c *conn) read() {
 		select {
 		case c.frames <- arrival{body, bad}:
 		case <-c.ctx.Done():
+			_, _ = io.Copy(io.Discard, c.stream.in) // its end is all that matters
 			return
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/kaiak/kaiak/kaiak"
 )
@@ -16,6 +17,9 @@ import (
 // ErrSocketInUse is returned by [ListenAndServe] when a living server listens
 // on the socket already.
 var ErrSocketInUse = errors.New("another server listens on the socket")
+
+// lingerTimeout is how long the end of a client is waited for after ours.
+const lingerTimeout = time.Second
 
 // ListenAndServe serves every client that connects to the Unix socket at path,
 // until ctx ends; it returns nil then. The socket has mode 0600 and only its
@@ -59,7 +63,7 @@ func listenAndServe(ctx context.Context, e engine, path string, opts Options) er
 			continue
 		}
 		clients.Go(func() {
-			st := stream{in: c, out: c, closeIn: func() { _ = c.CloseRead() }, closeOut: func() { _ = c.Close() }}
+			st := stream{in: c, out: c, closeIn: func() { _ = c.Close() }, closeOut: func() { _ = c.CloseWrite() }, linger: lingerTimeout}
 			if err := serve(ctx, e, st, opts); err != nil && !errors.Is(err, ErrNoShutdown) && ctx.Err() == nil {
 				opts.Log.Warn("a connection ended", "error", err)
 			}
