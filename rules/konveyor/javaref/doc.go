@@ -6,8 +6,9 @@
 // [Project] holds the files of one run and resolves names across them;
 // [Project.Find] returns what a [Query] matches in one file.
 //
-// Names are resolved by imports, by the scopes of variables and by the
-// project's own declarations. Libraries are not read, so the type of a call on
-// a library's return value is unknown; such a call counts when the file imports
-// the type that the pattern names. The package reads no files itself.
+// Names are resolved by imports, by the scopes of variables, by the project's own
+// declarations and by what [Project.Library] tells of compiled classes. Where
+// that does not give the type that a method is called on, the call counts when
+// the file imports the type that the pattern names. The package reads no files
+// itself.
 package javaref
