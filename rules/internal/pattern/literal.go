@@ -1,6 +1,9 @@
 package pattern
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // Literals returns texts that every match of p has in it. A file without one of
 // them need not be parsed.
@@ -45,41 +48,60 @@ func (p *Pattern) literals(g *goal, afterEllipsis bool, out *[]string) {
 // other, with nothing between them but white space, comments and punctuation.
 // It knows them only for grammars in which no keyword may be passed over.
 func (p *Pattern) Runs() [][]string {
-	if p.strictness != CST && p.strictness != Smart || !noOptionalKeywords[p.lang.Name] {
+	if p.strictness != CST && p.strictness != Smart || noOptionalKeywords[p.lang.Name] == nil {
 		return nil
 	}
-	var out [][]string
-	p.runs(&p.root, &out)
-	return out
+	b := &runBuilder{p: p}
+	b.walk(&p.root, false)
+	b.flush()
+	return b.list
 }
 
 // noOptionalKeywords lists the grammars in which two tokens that a pattern has
-// side by side in one node never have a keyword between them in code that
-// matches it: there are no modifiers that are tokens.
-var noOptionalKeywords = map[string]bool{"go": true}
+// side by side never have a keyword between them in code that matches it: there
+// are no modifiers that are tokens. The kinds are those of nodes after whose
+// last child nothing can come, so that a run goes on behind them.
+var noOptionalKeywords = map[string][]string{
+	"go": {"argument_list", "call_expression", "index_expression", "interface_type", "interpreted_string_literal",
+		"parenthesized_expression", "qualified_type", "selector_expression"},
+}
 
-func (p *Pattern) runs(g *goal, out *[][]string) {
-	var run []string
-	flush := func() {
-		if len(run) > 1 {
-			*out = append(*out, run)
+// runBuilder collects the runs of a pattern, leaf by leaf.
+type runBuilder struct {
+	p    *Pattern
+	run  []string
+	list [][]string
+}
+
+func (b *runBuilder) flush() {
+	if len(b.run) > 1 {
+		b.list = append(b.list, b.run)
+	}
+	b.run = nil
+}
+
+func (b *runBuilder) walk(g *goal, skipped bool) {
+	switch {
+	case g.meta.Kind != NoMeta || g.comment || skipped:
+		b.flush()
+		return
+	case g.leaf:
+		if len(g.text) > 0 && (g.named || b.p.lang.KindName(g.kind) == string(g.text)) {
+			b.run = append(b.run, string(g.text))
+		} else {
+			b.flush()
 		}
-		run = nil
+		return
 	}
 	dots := false
 	for i := range g.children {
 		c := &g.children[i]
-		fixed := c.meta.Kind == NoMeta && c.leaf && !c.comment && len(c.text) > 0 &&
-			(c.named || p.lang.KindName(c.kind) == string(c.text)) && !(dots && c.trivial())
-		if fixed {
-			run = append(run, string(c.text))
-		} else {
-			flush()
-		}
-		p.runs(c, out)
+		b.walk(c, dots && c.trivial()) // a token after an ellipsis may be missing
 		dots = c.ellipsis() || dots && c.trivial()
 	}
-	flush()
+	if !slices.Contains(noOptionalKeywords[b.p.lang.Name], b.p.lang.KindName(g.kind)) {
+		b.flush()
+	}
 }
 
 // HasRun reports whether text has the tokens of a run as [Pattern.Runs] says.
@@ -97,11 +119,18 @@ func HasRun(text []byte, run []string) bool {
 			return false
 		}
 		start := at + i
-		if follows(text[start+len(token):], run[pivot+1:]) && precedes(text[:start], run[:pivot]) {
+		if apart(text, start, start+len(token)) && follows(text[start+len(token):], run[pivot+1:]) && precedes(text[:start], run[:pivot]) {
 			return true
 		}
 		at = start + 1
 	}
+}
+
+// apart reports whether text[start:end] is a token by itself and not a part of a
+// longer name.
+func apart(text []byte, start, end int) bool {
+	return !(start > 0 && isNameByte(text[start]) && isNameByte(text[start-1])) &&
+		!(end < len(text) && isNameByte(text[end-1]) && isNameByte(text[end]))
 }
 
 // maxGap is how far apart two tokens may be before HasRun stops looking and
@@ -111,7 +140,7 @@ const maxGap = 200
 func follows(text []byte, tokens []string) bool {
 	for _, t := range tokens {
 		at := 0
-		for !bytes.HasPrefix(text[at:], []byte(t)) {
+		for !(bytes.HasPrefix(text[at:], []byte(t)) && apart(text, at, at+len(t))) {
 			switch {
 			case at == len(text) || isNameByte(text[at]):
 				return false
@@ -128,7 +157,7 @@ func follows(text []byte, tokens []string) bool {
 func precedes(text []byte, tokens []string) bool {
 	for i := len(tokens) - 1; i >= 0; i-- {
 		end := len(text)
-		for !bytes.HasSuffix(text[:end], []byte(tokens[i])) {
+		for !(bytes.HasSuffix(text[:end], []byte(tokens[i])) && apart(text, end-len(tokens[i]), end)) {
 			switch {
 			case end == 0 || isNameByte(text[end-1]) && !inComment(text[:end]):
 				return false
