@@ -16,7 +16,7 @@ type Imports struct {
 	Add    []ImportSpec `yaml:"add" json:"add"`
 	Remove []ImportSpec `yaml:"remove" json:"remove"`
 	// Unused are removed only where nothing in the file refers to them.
-	Unused []ImportSpec `yaml:"unused" json:"unused"`
+	Unused []ImportSpec `yaml:"removeUnused" json:"removeUnused"`
 }
 
 // An ImportSpec names an import, in the fields of [treesitter.Import].
@@ -36,7 +36,7 @@ func (s *Imports) validate() error {
 		}
 	}
 	if len(s.Add)+len(s.Remove)+len(s.Unused) == 0 {
-		return errors.New("add, remove and unused are all empty")
+		return errors.New("add, remove and removeUnused are all empty")
 	}
 	return nil
 }
