@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -96,10 +97,36 @@ func benchScan(ctx context.Context, e *env) (table, error) {
 			t.rows = append(t.rows, append([]string{fmt.Sprint(n), p.name}, append(cost(samples[p.name]), fmt.Sprint(total(found[p.name])))...))
 		}
 		if e.peer.path != "" {
-			t.notes = append(t.notes, difference(n, found["kaiak"], found["ast-grep"]))
+			theirs, long := withoutLong(e.goSrc, found["ast-grep"])
+			note := difference(n, found["kaiak"], theirs)
+			if long > 0 {
+				note += fmt.Sprintf(" Not compared: ast-grep's %d matches in files over 1 MB, which kaiak skips with a note.", long)
+			}
+			t.notes = append(t.notes, note)
 		}
 	}
 	return t, nil
+}
+
+// withoutLong leaves out the places in files over 1 MB and counts their matches.
+func withoutLong(tree string, found map[place]int) (short map[place]int, matches int) {
+	short = map[place]int{}
+	sizes := map[string]int64{}
+	for p, n := range found {
+		size, ok := sizes[p.file]
+		if !ok {
+			if info, err := os.Stat(filepath.Join(tree, filepath.FromSlash(p.file))); err == nil {
+				size = info.Size()
+			}
+			sizes[p.file] = size
+		}
+		if size > 1<<20 {
+			matches += n
+		} else {
+			short[p] = n
+		}
+	}
+	return short, matches
 }
 
 // cost is the medians of samples: wall, CPU, peak memory.
