@@ -93,6 +93,7 @@ func (c *Client) Close() {
 // or file URIs. A folder that cannot be opened is reported, the others are opened.
 func (c *Client) SetFolders(ctx context.Context, added, removed []string) error {
 	var errs []error
+	var gone []*space
 	for _, dir := range removed {
 		real, err := realDirectory(dir)
 		if err != nil {
@@ -108,8 +109,7 @@ func (c *Client) SetFolders(ctx context.Context, added, removed []string) error 
 		}
 		c.mu.Unlock()
 		if sp != nil {
-			sp.dropLayer(c)
-			c.service.releaseSpace(sp)
+			gone = append(gone, sp)
 		}
 	}
 	for _, dir := range added {
@@ -132,7 +132,37 @@ func (c *Client) SetFolders(ctx context.Context, added, removed []string) error 
 		errs = append(errs, sp.setLayer(ctx, c, given))
 		sp.watch()
 	}
+	c.rehome()
+	for _, sp := range gone {
+		sp.dropLayer(c)
+		c.service.releaseSpace(sp)
+	}
 	return errors.Join(errs...)
+}
+
+// rehome opens the documents again whose folder is another one now.
+func (c *Client) rehome() {
+	c.mu.Lock()
+	docs := make(map[string]*document, len(c.docs))
+	for uri, d := range c.docs {
+		docs[uri] = d
+	}
+	c.mu.Unlock()
+	for _, uri := range sortedKeys(docs) {
+		d := docs[uri]
+		if sp, rel := c.folderOf(uri); sp == d.space && rel == d.rel {
+			continue
+		}
+		file, ok := c.Document(uri)
+		if !ok {
+			continue
+		}
+		if err := c.DidOpen(uri, file.LanguageID, file.Version, string(file.Text)); err != nil {
+			c.service.log.Warn("a document has no workspace folder", "uri", uri, "error", err)
+			continue
+		}
+		c.front.IncidentsChanged(uri)
+	}
 }
 
 // Configure replaces the settings that this client gave (initializationOptions,

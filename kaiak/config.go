@@ -31,7 +31,7 @@ type Config struct {
 	Approval      string            `json:"approval" jsonschema:"enum=ask,enum=defer,description=ask puts a question for each proposal; defer leaves it pending"`
 	Timeout       int               `json:"timeout" jsonschema:"description=Seconds that a question waits for its answer"`
 	Generated     bool              `json:"generated" jsonschema:"description=Also fix files that say they are generated"`
-	Deny          []string          `json:"deny" jsonschema:"description=Globs of further files that are neither read nor written"`
+	Deny          []string          `json:"deny" jsonschema:"description=Names and paths of further files that are neither read nor written; * stands for anything. Takes effect when the workspace is opened"`
 	Trusted       bool              `json:"trusted" jsonschema:"description=The user trusts this workspace. Never read from the workspace itself"`
 }
 

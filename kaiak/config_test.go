@@ -115,3 +115,15 @@ func TestBaselineHidesWhatWasThere(t *testing.T) {
 		t.Errorf("with the baseline: %s", got)
 	}
 }
+
+func TestDeniedFilesAreNotRead(t *testing.T) {
+	e := newEnv(t, map[string]string{"a.go": before, "secret/b.go": before, ".kaiak/config.yaml": "deny: [secret]\n"})
+	found := must[IncidentScanResult](t, e.client, "kaiak/incident/scan", m{"workspace_path": e.dir})
+	for _, in := range found.Incidents {
+		if strings.HasPrefix(in.FilePath, "secret/") {
+			t.Errorf("a denied file was read: %+v", in)
+		}
+	}
+	_, err := call[any](e.client, "kaiak/fix/generate", m{"session_id": e.session(), "incidents": []m{incident("1", "secret/b.go", 4)}})
+	wantError(t, err, InvalidParams, "")
+}

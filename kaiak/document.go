@@ -75,6 +75,13 @@ func (c *Client) document(uri string) (*document, error) {
 // is the truth. uri is a file URI or an absolute path. Documents outside of
 // every folder, and other schemes, are accepted and have no incidents.
 func (c *Client) DidOpen(uri, languageID string, version int32, text string) error {
+	c.mu.Lock()
+	old := c.docs[uri]
+	delete(c.docs, uri)
+	c.mu.Unlock()
+	if old != nil {
+		old.close() // opened twice, or in another folder now
+	}
 	d := &document{client: c, uri: uri}
 	d.space, d.rel = c.folderOf(uri)
 	if d.space == nil {
@@ -93,12 +100,8 @@ func (c *Client) DidOpen(uri, languageID string, version int32, text string) err
 		d.space.mu.Unlock()
 	}
 	c.mu.Lock()
-	old := c.docs[uri]
 	c.docs[uri] = d
 	c.mu.Unlock()
-	if old != nil {
-		old.stop()
-	}
 	return nil
 }
 

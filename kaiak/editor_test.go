@@ -372,3 +372,42 @@ func TestIncidentOperations(t *testing.T) {
 	wantError(t, err, InvalidParams, "")
 	must[IncidentIngestResult](t, e.client, "kaiak/incident/ingest", m{"session_id": session, "incidents": []m{{"file_path": "a.go", "line_number": 2, "rule_id": "mine"}}})
 }
+
+// A document that was open before its folder was is at home in it afterwards,
+// and homeless again when the folder goes.
+func TestFoldersComeAndGo(t *testing.T) {
+	e := newEnv(t, map[string]string{"a.go": before})
+	ctx := context.Background()
+	uri := "file://" + e.dir + "/a.go"
+	if err := e.client.DidOpen(uri, "go", 1, before); err != nil {
+		t.Fatal(err)
+	}
+	if got := e.incidents(uri); len(got.List) != 0 {
+		t.Errorf("outside of every folder: %s", rulesOf(got.List))
+	}
+	if err := e.client.SetFolders(ctx, []string{e.dir}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := e.incidents(uri); len(got.List) != 3 || got.Version != 1 {
+		t.Errorf("in the folder: %s", rulesOf(got.List))
+	}
+	e.front.docs[uri] = 1
+	e.replace(uri, "oldCall(1)", "other(1)")
+	if err := e.client.SetFolders(ctx, nil, []string{e.dir}); err != nil {
+		t.Fatal(err)
+	}
+	if got := e.incidents(uri); len(got.List) != 0 || got.Version != 2 {
+		t.Errorf("without the folder: %s", rulesOf(got.List))
+	}
+	err := e.client.SetFolders(ctx, []string{e.dir + "/gone", e.dir}, nil)
+	wantError(t, err, InvalidParams, "")
+	if got := e.incidents(uri); len(got.List) != 2 {
+		t.Errorf("one folder that cannot be opened costs the other: %s", rulesOf(got.List))
+	}
+	if err := e.client.DidClose(uri); err != nil {
+		t.Fatal(err)
+	}
+	if _, open := e.client.Document(uri); open {
+		t.Error("a closed document is open")
+	}
+}

@@ -89,6 +89,17 @@ func (s *Service) openSpace(ctx context.Context, dir string, c *Client) (*space,
 		s.log.Warn("configuration is ignored", "workspace", path, "error", err)
 		sp.conf = mergeSettings(sp.layersInOrder()...)
 	}
+	if len(sp.conf.Deny) > 0 {
+		// What is denied is known only now that the settings are read.
+		denying, err := workspace.Open(path, workspace.Options{Store: s.store, Now: s.opts.Now, Deny: sp.conf.Deny})
+		if err != nil {
+			return nil, errors.Join(Errorf(ConfigurationError, "deny: %w", err).With("member", "deny"), ws.Close())
+		}
+		if err := ws.Close(); err != nil {
+			s.log.Warn("a workspace was not closed cleanly", "workspace", path, "error", err)
+		}
+		ws, sp.ws = denying, denying
+	}
 	if err := sp.recover(ctx); err != nil {
 		return nil, errors.Join(err, ws.Close())
 	}
@@ -188,6 +199,9 @@ func (sp *space) configure(ctx context.Context) error {
 		delete(project, "model")
 		delete(project, "engine")
 		conf = mergeSettings(append([]settings{project}, sp.layersInOrder()...)...)
+	}
+	if !slices.Equal(sp.conf.AnalysisFiles, conf.AnalysisFiles) && sp.watching {
+		defer sp.rewatch()
 	}
 	sp.conf = conf
 	sp.set, sp.hidden = nil, nil

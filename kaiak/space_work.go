@@ -163,7 +163,12 @@ func (sp *space) watch() {
 	}
 	sp.mu.Lock()
 	sp.watcher = w
+	stopped := sp.stopped
 	sp.mu.Unlock()
+	if stopped { // closed in the same moment
+		_ = w.Close()
+		return
+	}
 	sp.service.run(func() {
 		// The service's end waits for this goroutine, and closes the space only then.
 		defer context.AfterFunc(sp.service.ctx, func() { _ = w.Close() })()
@@ -172,6 +177,25 @@ func (sp *space) watch() {
 				sp.fileEvent(sp.service.ctx, e.Path, e.SHA256 == "")
 			}
 		}
+	})
+}
+
+// rewatch watches anew when other files mean something now.
+func (sp *space) rewatch() {
+	sp.service.run(func() {
+		sp.mu.Lock()
+		w := sp.watcher
+		if w != nil {
+			sp.watching, sp.watcher = false, nil
+		}
+		sp.mu.Unlock()
+		if w == nil {
+			return
+		}
+		if err := w.Close(); err != nil {
+			sp.service.log.Warn("a watcher was not closed cleanly", "error", err)
+		}
+		sp.watch()
 	})
 }
 
