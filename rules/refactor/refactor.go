@@ -79,7 +79,7 @@ var Steps = []Spec{
 	{"removeMatch", "Delete what the rule matched, with the line or the white space that would be left.", "any text", func() Step { return new(RemoveMatch) }},
 	{"renameImported", "Rename what a module exports, in the import and wherever the file uses it.", "JavaScript, TypeScript, Python", func() Step { return new(RenameImported) }},
 	{"renameMethod", "Rename the calls of a method where the receiver's type is known from imports and declarations.", "Java", func() Step { return new(RenameMethod) }},
-	{"renamePackage", "Rename a package, and what is below it, in imports, qualified names and the package clause.", "Java", func() Step { return new(RenamePackage) }},
+	{"renamePackage", "Rename a package, and what is below it, in imports and qualified names.", "Java", func() Step { return new(RenamePackage) }},
 	{"renameProperty", "Rename a key of a properties or YAML file; its value and its comments stay.", "*.properties, YAML", func() Step { return new(RenameProperty) }},
 	{"renameType", "Rename or move a type: its import, qualified names and simple names.", "Java", func() Step { return new(RenameType) }},
 	{"replaceDependency", "Replace one dependency by another, or remove it.", "pom.xml, build.gradle(.kts), package.json, go.mod", func() Step { return new(ReplaceDependency) }},
