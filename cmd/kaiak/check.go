@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,7 @@ type checkFlags struct {
 	sources, target []string
 	selector        string
 	verbose         bool
+	noCache         bool
 }
 
 func newCheck() *cobra.Command {
@@ -60,6 +62,7 @@ it could not run.`,
 	flags.StringArrayVar(&f.sources, "source", nil, "what is migrated from, for Konveyor's rules; repeatable")
 	flags.StringArrayVar(&f.target, "target", nil, "what is migrated to, for Konveyor's rules; repeatable")
 	flags.StringVar(&f.selector, "label-selector", "", "`expression` over the labels of Konveyor's rules")
+	flags.BoolVar(&f.noCache, "no-cache", false, "read every file, also those that had nothing to tell last time")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say which files were not looked at")
 	return cmd
 }
@@ -87,6 +90,9 @@ func runCheck(ctx context.Context, f checkFlags, paths []string, out, log io.Wri
 		return false, err
 	}
 	opts := check.Options{Workspace: ws, Under: under, Sources: f.rules, Dir: cwd, Off: f.off, Select: selector}
+	if dir, err := os.UserCacheDir(); err == nil && !f.noCache {
+		opts.CacheDir = filepath.Join(dir, "kaiak", "check")
+	}
 	if f.baseline != "" {
 		if opts.Hidden, err = check.ReadBaseline(f.baseline); err != nil {
 			return false, err

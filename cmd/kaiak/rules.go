@@ -3,11 +3,13 @@ package main
 import (
 	"fmt"
 	"os"
+	"regexp"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kaiak/kaiak/rules"
 	"github.com/kaiak/kaiak/rules/check"
+	"github.com/kaiak/kaiak/rules/ruletest"
 )
 
 func newRules() *cobra.Command {
@@ -15,7 +17,7 @@ func newRules() *cobra.Command {
 		Use:   "rules",
 		Short: "List, lint and test rules",
 	}
-	cmd.AddCommand(newRulesList(), newRulesLint())
+	cmd.AddCommand(newRulesList(), newRulesLint(), newRulesTest())
 	return cmd
 }
 
@@ -79,4 +81,44 @@ func newRulesLint() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+func newRulesTest() *cobra.Command {
+	var opts ruletest.Options
+	var filter string
+	var verbose bool
+	cmd := &cobra.Command{
+		Use:   "test DIR…",
+		Short: "Run the tests of rules: Konveyor's *.test.yaml and ast-grep's, with snapshots",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cwd, err := os.Getwd()
+			if err != nil {
+				return err
+			}
+			if filter != "" {
+				if opts.Filter, err = regexp.Compile(filter); err != nil {
+					return fmt.Errorf("--filter: %w", err)
+				}
+			}
+			report, err := check.Test(cmd.Context(), args, cwd, opts)
+			if err != nil {
+				return exitError{code: couldNotRun, err: err}
+			}
+			if err := report.Write(cmd.OutOrStdout(), verbose); err != nil {
+				return err
+			}
+			if !report.OK() {
+				return exitError{code: foundSome}
+			}
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVarP(&opts.Update, "update", "U", false, "write snapshots of what comes out")
+	flags.BoolVar(&opts.SkipSnapshots, "skip-snapshots", false, "test only whether rules find something")
+	flags.BoolVar(&opts.IncludeOff, "include-off", false, "test rules that are switched off, too")
+	flags.StringVar(&filter, "filter", "", "`regexp` of ids of ast-grep rules to test")
+	flags.BoolVarP(&verbose, "verbose", "v", false, "list the test cases that passed, too")
+	return cmd
 }

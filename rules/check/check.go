@@ -25,6 +25,7 @@ type Options struct {
 	Off     []string          // ids of rules that are switched off
 	Select  konveyor.Selector // which of Konveyor's rules run
 
+	CacheDir string            // where a check remembers files that had nothing to tell; "": nowhere
 	Hidden   map[string]bool   // ids of incidents that are not reported: a baseline
 	Progress func(path string) // called for files that have something to tell, in order; may be nil
 }
@@ -83,7 +84,11 @@ func (res *Result) runPatterns(ctx context.Context, sources []string, opts Optio
 	}
 	res.Problems = append(res.Problems, problems...)
 	res.Rules += len(set.Rules())
-	return set.Scan(ctx, opts.Workspace, rules.ScanOptions{Under: opts.Under}, func(r rules.FileResult) error {
+	scan := rules.ScanOptions{Under: opts.Under}
+	if opts.CacheDir != "" {
+		scan.Cache = rules.NewCache(opts.CacheDir)
+	}
+	return set.Scan(ctx, opts.Workspace, scan, func(r rules.FileResult) error {
 		if opts.Progress != nil {
 			opts.Progress(r.Path)
 		}
