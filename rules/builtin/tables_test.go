@@ -154,15 +154,13 @@ func mavenSamples(from, to, version string) []sample {
 			g + "</groupId>\n      <artifactId>" + a + "</artifactId>\n" + version + "    </dependency>\n  </dependencies>\n</project>\n"
 	}
 	gradle := "dependencies {\n    implementation(platform(\"p:p:1\"))\n    implementation(\"%s\")\n}\n"
-	after := "0.1"
 	xmlAfter, gradleAfter := "      <version>0.1</version>\n", ":0.1"
 	switch version {
 	case "":
 	case "managed":
 		xmlAfter, gradleAfter = "", ""
 	default:
-		after = version
-		xmlAfter, gradleAfter = "      <version>"+after+"</version>\n", ":"+after
+		xmlAfter, gradleAfter = "      <version>"+version+"</version>\n", ":"+version
 	}
 	return []sample{
 		{"pom.xml", pom(group, artifact, "      <version>0.1</version>\n"), pom(toGroup, toArtifact, xmlAfter)},

@@ -110,13 +110,13 @@ func usesRequire(have []treesitter.Import) bool {
 // end in a semicolon.
 func jsStyle(t *treesitter.Tree, have []treesitter.Import) (quote, semicolon string) {
 	quote, semicolon = `"`, ";"
-	for _, imp := range have {
-		for n := range imp.Stmt.Descendants() {
+	if len(have) > 0 {
+		for n := range have[0].Stmt.Descendants() {
 			if n.Kind() == "string" {
 				quote = string(n.Bytes()[:1])
 			}
 		}
-		if !strings.HasSuffix(imp.Stmt.Text(), ";") {
+		if !strings.HasSuffix(have[0].Stmt.Text(), ";") {
 			semicolon = ""
 		}
 		return quote, semicolon
