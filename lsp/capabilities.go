@@ -34,7 +34,7 @@ type capabilities struct {
 	diagVersion bool
 	diagTags    []protocol.DiagnosticTag
 
-	lens        bool
+	lens        bool // shows code lenses, and no pending proposals by itself
 	lensRefresh bool
 
 	interactive bool // answers kaiak/interaction itself; else it is asked by message
@@ -67,6 +67,8 @@ func negotiate(p *protocol.InitializeParams) capabilities {
 		// A client that pulls but cannot be told that there is news would not
 		// see incidents that arrive while nobody types: it gets them pushed.
 		c.pull = t.Diagnostic != nil && refresh
+		// A client that speaks kaiak/* draws pending proposals itself.
+		c.lens = t.CodeLens != nil && !c.interactive
 	}
 	return c
 }
@@ -90,7 +92,6 @@ func (c *capabilities) workspace(w *protocol.WorkspaceClientCapabilities) {
 }
 
 func (c *capabilities) textDocument(t *protocol.TextDocumentClientCapabilities) {
-	c.lens = t.CodeLens != nil
 	if a := t.CodeAction; a != nil {
 		c.literals = len(a.CodeActionLiteralSupport.CodeActionKind.ValueSet) > 0
 		c.preferred = is(a.IsPreferredSupport)

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -428,6 +429,10 @@ func TestCodeLens(t *testing.T) {
 	}
 	if len(lenses) != 1 || lenses[0].Command.Title != "Apply" || ed.At("a.txt", lenses[0].Range) != "old" {
 		t.Errorf("got %+v", lenses)
+	}
+	own := open(t, newTestEngine(), fakeeditor.Options{Files: "-- a.txt --\nx\n  old\n", InitializationOptions: `{"interactive":true}`})
+	if bytes.Contains(own.Initialized(), []byte("codeLensProvider")) {
+		t.Error("lenses are offered to a client that draws pending proposals itself")
 	}
 }
 
