@@ -286,7 +286,7 @@ func (sp *space) fixer(ctx context.Context, model agent.ModelEngine) (*agent.Fix
 	if err != nil {
 		return nil, err
 	}
-	return agent.New(agent.Options{Rules: set, Model: model, Outcomes: past}), nil
+	return agent.New(agent.Options{Rules: set, Model: model, Outcomes: past, Diagnostics: sp.service.opts.Diagnostics}), nil
 }
 
 // EditBuffer passes an edit to the client that has the document open.

@@ -91,6 +91,24 @@ func TestModelExample(t *testing.T) {
 		t.Errorf("the files are now:\n%s", after)
 	}
 
+	// A command of the user's own judges, too: here one that always objects to
+	// what it sees after the change.
+	if err := os.CopyFS(filepath.Join(dir, "fresh"), os.DirFS("../../examples/model/app")); err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(dir, "kaiak")
+	if err := os.MkdirAll(config, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	judge := "command: [sh, -c, 'grep -n --with-filename float64.n price.go || true']\ntimeout: 60s\n"
+	if err := os.WriteFile(filepath.Join(config, "diagnostics.yaml"), []byte(judge), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, code := kaiakCommand(t, env, "batch", "--workspace", filepath.Join(dir, "fresh"), "--engine", "model", "--approve", "validated", "-v")
+	if text := server.Received()[len(server.Received())-1].Text(); code != 1 || !strings.Contains(text, "newly reported") {
+		t.Errorf("with a judge that objects, it ended with %d:\n%s\nand the model was told\n%s", code, out, text)
+	}
+
 	// Without an endpoint the rules still work, and the model says what is missing.
 	none := append(env, "OPENAI_BASE_URL=")
 	if out, code := kaiakCommand(t, none, "doctor"); code != 1 || !strings.Contains(out, "set OPENAI_BASE_URL") {

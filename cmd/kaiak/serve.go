@@ -44,9 +44,13 @@ socket that only its user may open. Logs go to stderr.`,
 }
 
 func serve(ctx context.Context, log *slog.Logger, stateDir, socket string, clientPID int) error {
+	diagnostics, err := userDiagnostics()
+	if err != nil {
+		return err
+	}
 	model, closeModel := modelFactory(log)
 	defer closeModel()
-	svc, err := kaiak.New(ctx, kaiak.Options{StateDir: stateDir, Version: version, Log: log, Model: model, Tools: modelTools()})
+	svc, err := kaiak.New(ctx, kaiak.Options{StateDir: stateDir, Version: version, Log: log, Model: model, Tools: modelTools(), Diagnostics: diagnostics})
 	if err != nil {
 		return err
 	}
