@@ -1,10 +1,12 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/kaiak/kaiak/incidents"
 	"github.com/kaiak/kaiak/rules/internal/matcher"
@@ -114,20 +116,22 @@ func regions(plans []*plan) []region {
 	for _, p := range plans {
 		edits = append(edits, p.hunk.Edits...)
 	}
+	slices.SortFunc(edits, func(a, b workspace.Edit) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End))
+	})
+	growth := make([]int, len(edits)+1) // of the text by the edits before each
+	for i, e := range edits {
+		growth[i+1] = growth[i] + len(e.New) - (e.End - e.Start)
+	}
 	out := make([]region, len(plans))
 	for i, p := range plans {
 		span := p.match.Fixes[0].span
-		after := span
-		for _, e := range edits {
-			growth := len(e.New) - (e.End - e.Start)
-			switch {
-			case e.End <= span.Start && e.Start < span.Start || e.End < span.Start:
-				after.Start, after.End = after.Start+growth, after.End+growth
-			case e.Start <= span.End:
-				after.End += growth
-			}
-		}
-		out[i] = region{p, span, after}
+		before := sort.Search(len(edits), func(i int) bool {
+			e := edits[i]
+			return !(e.End < span.Start || e.End == span.Start && e.Start < span.Start)
+		})
+		within := sort.Search(len(edits), func(i int) bool { return edits[i].Start > span.End })
+		out[i] = region{p, span, incidents.Span{Start: span.Start + growth[before], End: span.End + growth[max(before, within)]}}
 	}
 	return out
 }
@@ -159,13 +163,13 @@ func (rw *rewriter) remaining(plans []*plan, tree *treesitter.Tree) *flaw {
 	}
 	for _, r := range order {
 		before, after := rw.spansBefore(r), rw.set.spans(r, tree)
+		fixes := make([]incidents.Span, len(byRule[r]))
+		for i, it := range byRule[r] {
+			fixes[i] = it.span
+		}
+		sortSpans(fixes)
 		for _, it := range byRule[r] {
-			fixed := 0 // fixes of the rule in this place, this one and those nested in it
-			for _, other := range byRule[r] {
-				if it.place.before.Start <= other.span.Start && other.span.End <= it.place.before.End {
-					fixed++
-				}
-			}
+			fixed := inside(fixes, it.place.before) // this one and those nested in it
 			if is := inside(after, it.place.after); is > inside(before, it.place.before)-fixed {
 				return rw.stillMatches(it.plan, r, is)
 			}
@@ -182,15 +186,23 @@ func (rw *rewriter) stillMatches(p *plan, r *Rule, count int) *flaw {
 		"rule %s would still match the fixed text (%d times), so that every run would change it again; make the rule exclude what its fix writes", r.ID, count)}
 }
 
-// inside counts the spans that lie in place.
+// inside counts the spans, which are in the order of their starts, that lie in place.
 func inside(spans []incidents.Span, place incidents.Span) int {
 	n := 0
-	for _, s := range spans {
-		if place.Start <= s.Start && s.End <= place.End {
+	first := sort.Search(len(spans), func(i int) bool { return spans[i].Start >= place.Start })
+	for _, s := range spans[first:] {
+		if s.Start > place.End {
+			break
+		}
+		if s.End <= place.End {
 			n++
 		}
 	}
 	return n
+}
+
+func sortSpans(spans []incidents.Span) {
+	slices.SortFunc(spans, func(a, b incidents.Span) int { return cmp.Compare(a.Start, b.Start) })
 }
 
 // spansBefore returns where a rule matches in the base.
@@ -220,6 +232,7 @@ func (s *Set) spans(r *Rule, tree *treesitter.Tree) []incidents.Span {
 		}
 		env.Undo(0)
 	}
+	sortSpans(out)
 	return out
 }
 

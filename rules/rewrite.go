@@ -68,9 +68,10 @@ type rewriter struct {
 type plan struct {
 	hunk    Hunk
 	match   Match
-	also    []Match // further matches with the very same edits
-	nested  []Match // matches in code that the fix carries to another place
-	upkeep  bool    // of imports: no match of its own
+	also    []Match        // further matches with the very same edits
+	nested  []Match        // matches in code that the fix carries to another place
+	upkeep  bool           // of imports: no match of its own
+	extent  incidents.Span // around all that the fix claims and edits
 	imports *refactor.Imports
 }
 
@@ -127,7 +128,11 @@ func (rw *rewriter) choose(ctx context.Context, matches []Match) error {
 }
 
 func (rw *rewriter) add(m Match, fix Fix) {
+	all := extent(fix)
 	for _, p := range rw.plans {
+		if p.extent.End < all.Start || all.End < p.extent.Start {
+			continue
+		}
 		if !clash(p.match.Fixes[0].claims, fix.claims) && !editsClash(p.hunk.Edits, fix.Edits) {
 			continue
 		}
@@ -146,7 +151,17 @@ func (rw *rewriter) add(m Match, fix Fix) {
 		hunk:    Hunk{Path: rw.file.Path, Edits: slices.Clone(fix.Edits), IncidentIDs: []string{m.Incident.ID}, RuleID: m.Rule.ID},
 		match:   m,
 		imports: m.Rule.imports,
+		extent:  all,
 	})
+}
+
+// extent returns the span around all that a fix claims and edits.
+func extent(fix Fix) incidents.Span {
+	out := fix.span
+	for _, e := range fix.Edits {
+		out.Start, out.End = min(out.Start, e.Start), max(out.End, e.End)
+	}
+	return out
 }
 
 // nest takes a fix of code that p's fix carries to another place into p, and

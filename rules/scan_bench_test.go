@@ -130,7 +130,8 @@ func BenchmarkCheckLargeFile(b *testing.B) {
 
 // BenchmarkRewrite fixes all matches of such a file, through the gate.
 func BenchmarkRewrite(b *testing.B) {
-	file := &workspace.File{Path: "a.go", Text: []byte("package p\n\n" + strings.Repeat("var x interface{} = f(1)\n", 1000))}
+	const n = 10_000
+	file := &workspace.File{Path: "a.go", Text: []byte("package p\n\n" + strings.Repeat("var x interface{} = f(1)\n", n))}
 	set := loadText(b, "id: any\nlanguage: go\nrule: {pattern: 'interface{}'}\nfix: any\n")
 	matches, err := set.Check(context.Background(), file, nil)
 	if err != nil {
@@ -138,7 +139,7 @@ func BenchmarkRewrite(b *testing.B) {
 	}
 	for b.Loop() {
 		rw, err := set.Rewrite(context.Background(), file, nil, matches)
-		if err != nil || len(rw.Hunks) != 1000 {
+		if err != nil || len(rw.Hunks) != n {
 			b.Fatal(len(rw.Hunks), len(rw.Refused), err)
 		}
 	}
