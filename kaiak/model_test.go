@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/kaiak/kaiak/agent"
+	"github.com/kaiak/kaiak/incidents"
 	"github.com/kaiak/kaiak/rules"
 	"github.com/kaiak/kaiak/workspace"
 )
@@ -191,4 +193,32 @@ func TestCancelStopsTheModel(t *testing.T) {
 		t.Errorf("end %+v", end)
 	}
 	e.checkStream(session)
+}
+
+// judge reports whether anybody asked it.
+type judge struct{ asked atomic.Int32 }
+
+func (j *judge) Diagnose(context.Context, *workspace.Workspace, []workspace.Change) (before, after []incidents.Incident, err error) {
+	j.asked.Add(1)
+	return nil, nil, nil
+}
+
+// A tool that judges fixes runs what the workspace configures for it, so it is
+// asked only where the user trusts the workspace.
+func TestDiagnosticsNeedTrust(t *testing.T) {
+	j := &judge{}
+	e := newEnv(t, map[string]string{"a.go": before}, func(o *Options) { o.Diagnostics = j })
+	session := e.session()
+	fix := func() {
+		t.Helper()
+		req := e.generate(session, []m{incident("1", "a.go", 4)}, m{"approval": "defer"})
+		e.front.system(t, "request_completed", req.RequestID)
+	}
+	if fix(); j.asked.Load() != 0 {
+		t.Error("a tool was run in a workspace that nobody trusts")
+	}
+	must[any](t, e.client, "kaiak/config/update", m{"session_id": session, "configuration": m{"trusted": true}})
+	if fix(); j.asked.Load() == 0 {
+		t.Error("the tool was not asked in a trusted workspace")
+	}
 }

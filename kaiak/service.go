@@ -24,7 +24,8 @@ type Options struct {
 	// none, and a request for it is a -32006.
 	Model ModelFactory
 	Tools []ToolInfo // that the model engine offers to its model, for tool.list
-	// Diagnostics judges every fix besides the rules; nil: they are the only judge.
+	// Diagnostics judges every fix besides the rules, in workspaces that the user
+	// trusts; nil: the rules are the only judge.
 	Diagnostics agent.Diagnostics
 	// EditTimeout is how long an editor may take to carry out an edit; 0 means 10 s.
 	EditTimeout time.Duration

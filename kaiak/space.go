@@ -286,7 +286,12 @@ func (sp *space) fixer(ctx context.Context, model agent.ModelEngine) (*agent.Fix
 	if err != nil {
 		return nil, err
 	}
-	return agent.New(agent.Options{Rules: set, Model: model, Outcomes: past, Diagnostics: sp.service.opts.Diagnostics}), nil
+	opts := agent.Options{Rules: set, Model: model, Outcomes: past}
+	if sp.config().Trusted {
+		// A linter runs what the workspace configures for it.
+		opts.Diagnostics = sp.service.opts.Diagnostics
+	}
+	return agent.New(opts), nil
 }
 
 // EditBuffer passes an edit to the client that has the document open.
