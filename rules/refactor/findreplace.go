@@ -50,16 +50,18 @@ func (s *FindReplace) Edits(_ context.Context, in Input) ([]workspace.Edit, erro
 		end = min(end, in.End)
 	}
 	var edits []workspace.Edit
-	for _, m := range re.FindAllSubmatchIndex(in.Text, -1) {
-		if m[0] < in.Start || m[1] > end {
+	skip := top(in.Text) // so that ^ is in front of the first character
+	text := in.Text[skip:]
+	for _, m := range re.FindAllSubmatchIndex(text, -1) {
+		if m[0]+skip < in.Start || m[1]+skip > end {
 			continue
 		}
 		next := s.Replace
 		if !s.Literal {
-			next = string(re.Expand(nil, []byte(s.Replace), in.Text, m))
+			next = string(re.Expand(nil, []byte(s.Replace), text, m))
 		}
-		if next != string(in.Text[m[0]:m[1]]) {
-			edits = append(edits, workspace.Edit{Start: m[0], End: m[1], New: next})
+		if next != string(text[m[0]:m[1]]) {
+			edits = append(edits, workspace.Edit{Start: m[0] + skip, End: m[1] + skip, New: next})
 		}
 	}
 	return edits, nil

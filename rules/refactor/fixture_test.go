@@ -132,6 +132,19 @@ func runFixture(t *testing.T, parts map[string][]byte) (got map[string][]byte, d
 			}
 		}
 	}
+	// Lines that end in CR LF stay so, and new ones end as the others do.
+	if refused == "" && !bytes.Contains(before, []byte("\r")) {
+		crlf := func(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")) }
+		if got, why := outcome(crlf(before)); !bytes.Equal(got, crlf(after)) {
+			t.Errorf("with CR LF the result is %q, want %q (%s)", got, crlf(after), why)
+		}
+	}
+	// So does a byte order mark at the front.
+	if mark := []byte("\ufeff"); refused == "" && path != "go.mod" { // the go command takes none there
+		if got, why := outcome(append(bytes.Clone(mark), before...)); !bytes.Equal(got, append(bytes.Clone(mark), after...)) {
+			t.Errorf("with a byte order mark the result is %q (%s)", got, why)
+		}
+	}
 	for _, k := range []string{"after/" + path, "refused"} {
 		if !bytes.Equal(got[k], parts[k]) {
 			if !*update {

@@ -209,7 +209,7 @@ func checkAdd(t *treesitter.Tree, have []treesitter.Import, spec ImportSpec, in 
 func removeStatement(t *treesitter.Tree, imp treesitter.Import) []workspace.Edit {
 	text := t.Source()
 	cut := cutLines(text, imp.Stmt.Start(), imp.Stmt.End())
-	if blankLine(text, cut.End) && (cut.Start == 0 || blankLine(text, lineStart(text, cut.Start-1))) {
+	if blankLine(text, cut.End) && (cut.Start == top(text) || blankLine(text, lineStart(text, cut.Start-1))) {
 		for blankLine(text, cut.End) {
 			cut.End = lineEnd(text, cut.End)
 		}

@@ -71,7 +71,7 @@ func addJSImport(t *treesitter.Tree, have []treesitter.Import, spec ImportSpec) 
 		}
 		return []workspace.Edit{insert(at, line+nl)}, nil
 	}
-	at := 0
+	at := top(text)
 	for c := range t.Root().NamedChildren() { // behind #! , licence and "use strict"
 		directive := c.Kind() == "expression_statement" && !childOfKind(c, "string").IsZero()
 		if c.Kind() != "hash_bang_line" && c.Kind() != "comment" && !directive {
@@ -82,7 +82,7 @@ func addJSImport(t *treesitter.Tree, have []treesitter.Import, spec ImportSpec) 
 		}
 		at = lineEnd(text, c.End())
 	}
-	if at > 0 {
+	if at > top(text) {
 		line = nl + line
 	}
 	return []workspace.Edit{insert(at, line+nl)}, nil

@@ -47,7 +47,7 @@ func addPythonImport(t *treesitter.Tree, have []treesitter.Import, spec ImportSp
 		return []workspace.Edit{insert(at, line+nl)}, nil
 	}
 	// Behind the comments and the docstring that the file begins with.
-	at := 0
+	at := top(text)
 	for c := range t.Root().NamedChildren() {
 		docstring := c.Kind() == "expression_statement" && !childOfKind(c, "string").IsZero()
 		if c.Kind() != "comment" && !docstring {
@@ -58,8 +58,8 @@ func addPythonImport(t *treesitter.Tree, have []treesitter.Import, spec ImportSp
 			break
 		}
 	}
-	if at == 0 {
-		return []workspace.Edit{insert(0, line+nl)}, nil
+	if at == top(text) {
+		return []workspace.Edit{insert(at, line+nl)}, nil
 	}
 	if blankLine(text, at) {
 		return []workspace.Edit{insert(at, nl+line+nl)}, nil

@@ -147,8 +147,22 @@ func eol(text []byte) string {
 	return "\n"
 }
 
+// top returns the offset of the first character: a byte order mark is none.
+func top(text []byte) int {
+	if bytes.HasPrefix(text, []byte("\ufeff")) {
+		return len("\ufeff")
+	}
+	return 0
+}
+
 // lineStart returns the offset of the line that offset is on.
-func lineStart(text []byte, offset int) int { return bytes.LastIndexByte(text[:offset], '\n') + 1 }
+func lineStart(text []byte, offset int) int {
+	start := bytes.LastIndexByte(text[:offset], '\n') + 1
+	if start == 0 {
+		return min(top(text), offset)
+	}
+	return start
+}
 
 // lineEnd returns the offset after the line that offset is on, its end included.
 func lineEnd(text []byte, offset int) int {
