@@ -17,7 +17,7 @@ func newRules() *cobra.Command {
 		Use:   "rules",
 		Short: "List, lint and test rules",
 	}
-	cmd.AddCommand(newRulesList(), newRulesLint(), newRulesTest())
+	cmd.AddCommand(newRulesList(), newRulesLint(), newRulesTest(), newRulesCoverage())
 	return cmd
 }
 
@@ -120,5 +120,32 @@ func newRulesTest() *cobra.Command {
 	flags.BoolVar(&opts.IncludeOff, "include-off", false, "test rules that are switched off, too")
 	flags.StringVar(&filter, "filter", "", "`regexp` of ids of ast-grep rules to test")
 	flags.BoolVarP(&verbose, "verbose", "v", false, "list the test cases that passed, too")
+	return cmd
+}
+
+func newRulesCoverage() *cobra.Command {
+	var fixers []string
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "coverage DIR…",
+		Short: "Say which of Konveyor's rules have a fix by rule",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cwd, err := os.Getwd()
+			if err != nil {
+				return err
+			}
+			c, problems, err := check.Coverage(cmd.Context(), args, fixers, cwd)
+			if err != nil {
+				return exitError{code: couldNotRun, err: err}
+			}
+			for _, p := range problems {
+				fmt.Fprintln(cmd.ErrOrStderr(), "kaiak: problem:", p)
+			}
+			return c.Write(cmd.OutOrStdout(), all)
+		},
+	}
+	cmd.Flags().StringArrayVar(&fixers, "rules", nil, "`source` of the rules that fix; repeatable (default: every built-in pack)")
+	cmd.Flags().BoolVar(&all, "all", false, "list rulesets without a fix, too")
 	return cmd
 }

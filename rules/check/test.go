@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/kaiak/kaiak/incidents"
+	"github.com/kaiak/kaiak/rules"
 	"github.com/kaiak/kaiak/rules/konveyor"
 	"github.com/kaiak/kaiak/rules/ruletest"
 )
@@ -88,4 +90,30 @@ func addCases(report *konveyor.TestReport, found *ruletest.Report) {
 		}
 		report.Results = append(report.Results, r)
 	}
+}
+
+// Coverage says which of the Konveyor rules in paths the given pattern rules
+// can fix, without a model. No fixers means the built-in packs, all of them.
+func Coverage(ctx context.Context, paths, fixers []string, dir string) (*konveyor.Coverage, []incidents.Problem, error) {
+	if len(fixers) == 0 {
+		packs, err := rules.Packs()
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, p := range packs {
+			fixers = append(fixers, rules.Builtin+":"+p.ID)
+		}
+	}
+	set, problems, err := rules.Load(ctx, fixers, rules.LoadOptions{Dir: dir})
+	if err != nil {
+		return nil, nil, err
+	}
+	var bound []string
+	for _, r := range set.Rules() {
+		if r.Fixable() {
+			bound = append(bound, r.FixesIDs...)
+		}
+	}
+	loaded, more := konveyor.Load(paths...)
+	return konveyor.NewCoverage(loaded, bound), append(problems, more...), nil
 }
