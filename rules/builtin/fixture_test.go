@@ -1,6 +1,7 @@
 package builtin_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,11 +72,52 @@ func TestFixtures(t *testing.T) {
 				if again, _, _ := fix(t, set, file, got); again != got {
 					t.Errorf("a second run changes the file again:\n%s", again)
 				}
+				windows := func(s string) string { return "\ufeff" + strings.ReplaceAll(s, "\n", "\r\n") }
+				if other, _, _ := fix(t, set, file, windows(string(f.Data))); other != windows(got) {
+					t.Errorf("with CR LF and a byte order mark the result is %q", other)
+				}
 			})
 		}
 		if *update {
 			if err := os.WriteFile(path, txtar.Format(out), 0o644); err != nil {
 				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// All packs at once: fixes that claim the same place wait for each other, and
+// after a few rounds there is nothing left to fix.
+func TestPacksTogether(t *testing.T) {
+	set, problems, err := rules.Load(context.Background(), []string{rules.Builtin}, rules.LoadOptions{})
+	if err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+	archives, err := filepath.Glob("testdata/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rounds = 4
+	for _, path := range archives {
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range archive.Files {
+			_, file, ok := strings.Cut(f.Name, "/before/")
+			if !ok {
+				continue
+			}
+			text := string(f.Data)
+			for round := 0; ; round++ {
+				next, _, _ := fix(t, set, file, text)
+				if next == text {
+					break
+				}
+				if text = next; round == rounds {
+					t.Errorf("%s in %s is still being changed after %d rounds:\n%s", f.Name, path, rounds, text)
+					break
+				}
 			}
 		}
 	}
