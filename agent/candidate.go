@@ -88,8 +88,9 @@ type Listener interface {
 
 // Diagnostics answers what a language server, a linter or the rules say about
 // an overlay: the files of changes as they would be, all others as they are.
-// A front that has such a source gives it to the agent; nil means the rules
-// are the only judge.
+// Text of every change is the whole result, because its base may be the result of
+// another candidate. A front that has such a source gives it to the agent; nil
+// means the rules are the only judge.
 type Diagnostics interface {
 	Diagnose(ctx context.Context, ws *workspace.Workspace, changes []workspace.Change) (before, after []incidents.Incident, err error)
 }

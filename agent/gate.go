@@ -315,7 +315,11 @@ func (f *Fixer) checkDiagnostics(ctx context.Context, ws *workspace.Workspace, d
 	}
 	var changes []workspace.Change
 	for _, o := range overlays {
-		changes = append(changes, f.candidate(Draft{Files: d.Files}, []overlay{o}, nil).Changes...)
+		changed := f.candidate(Draft{Files: d.Files}, []overlay{o}, nil).Changes
+		for i := range changed { // the base may be another candidate's result, which is nowhere yet
+			changed[i].Text = o.after.Text
+		}
+		changes = append(changes, changed...)
 	}
 	before, after, err := f.opts.Diagnostics.Diagnose(ctx, ws, changes)
 	if err != nil {

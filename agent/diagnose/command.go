@@ -174,9 +174,6 @@ func write(dir, path string, text []byte, mode os.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	if mode == 0 {
-		mode = 0o600
-	}
 	return os.WriteFile(name, text, mode|0o600)
 }
 
@@ -194,29 +191,14 @@ func apply(ws *workspace.Workspace, dir string, changes []workspace.Change) erro
 			if err := os.Remove(name); err != nil {
 				return err
 			}
-			continue
-		case workspace.CreateFile:
+		case workspace.CreateFile, workspace.EditFile:
 			if err := write(dir, path, ch.Text, 0); err != nil {
 				return err
 			}
-			continue
-		}
-		base, err := ws.Read(path)
-		if err != nil {
-			return err
-		}
-		text, err := workspace.ApplyEdits(base.Text, ch.Edits)
-		if err != nil || workspace.SHA256(base.Text) != ch.BaseSHA256 {
-			return fmt.Errorf("%s is not the text that the change is for: %w", path, errors.Join(err, errStale))
-		}
-		if err := write(dir, path, text, base.Mode); err != nil {
-			return err
 		}
 	}
 	return nil
 }
-
-var errStale = errors.New("its hash differs")
 
 // run runs the command and reads what it reports. Tools end with all kinds of
 // codes when they found something, so that only one that cannot be run, or says
