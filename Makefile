@@ -15,7 +15,7 @@ all: build
 
 build: ## bin/kaiak
 	@mkdir -p $(BIN)
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/kaiak ./cmd/kaiak
+	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN)/kaiak ./cmd/kaiak
 
 demo: build ## find, show and fix the incidents of the example project, on a copy of it
 	@sh examples/demo.sh $(BIN)/kaiak
