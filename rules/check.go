@@ -26,7 +26,7 @@ const Source = "kaiak"
 // The error is ctx's, or that the text cannot be parsed or takes a rule too
 // much work; what was found until then comes with it.
 func (s *Set) Check(ctx context.Context, file *workspace.File, tree *treesitter.Tree) ([]Match, error) {
-	lang := treesitter.ForPath(file.Path)
+	lang := s.language(file.Path)
 	if tree != nil {
 		lang = tree.Language()
 	}

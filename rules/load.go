@@ -63,7 +63,9 @@ func Load(ctx context.Context, sources []string, opts LoadOptions) (*Set, []inci
 			return nil, nil, err
 		}
 	}
-	return newSet(l.rules, opts, hex.EncodeToString(l.sum.Sum(nil))), l.problems, nil
+	set := newSet(l.rules, opts, hex.EncodeToString(l.sum.Sum(nil)))
+	set.globs = l.globs
+	return set, l.problems, nil
 }
 
 // loader collects rules in the order of the sources.
@@ -74,6 +76,7 @@ type loader struct {
 	problems []incidents.Problem
 	facts    *projectFacts // of the workspace; read on first use
 	sum      hash.Hash     // of all that was read
+	globs    []sgconfig.Glob
 }
 
 // read adds a text that rules come from to the sum.

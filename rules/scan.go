@@ -134,7 +134,7 @@ func (s *Set) scanFile(ctx context.Context, ws *workspace.Workspace, path string
 // An incident of Konveyor's takes what is in its line where its range has nothing.
 func (s *Set) Match(ctx context.Context, file *workspace.File, tree *treesitter.Tree, in incidents.Incident) ([]Match, error) {
 	bound := s.ForIncident(in)
-	lang := treesitter.ForPath(file.Path)
+	lang := s.language(file.Path)
 	if tree != nil {
 		lang = tree.Language()
 	}

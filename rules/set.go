@@ -2,11 +2,13 @@ package rules
 
 import (
 	"cmp"
+	"path"
 	"slices"
 
 	"github.com/kaiak/kaiak/incidents"
 	"github.com/kaiak/kaiak/rules/internal/literal"
 	"github.com/kaiak/kaiak/rules/internal/matcher"
+	"github.com/kaiak/kaiak/rules/internal/sgconfig"
 	"github.com/kaiak/kaiak/treesitter"
 )
 
@@ -18,7 +20,8 @@ type Set struct {
 	rules  []*Rule // by id, then language
 	byLang map[*treesitter.Language]*langRules
 	exact  map[string][]*Rule // by rule id that they are bound to, without *
-	globs  []*Rule            // bound to ids with *
+	wild   []*Rule            // bound to ids with *
+	globs  []sgconfig.Glob    // what sgconfig.yml says of the languages of files
 }
 
 // langRules is the rules of one language, as checking a file needs them.
@@ -61,7 +64,7 @@ func (s *Set) bind(r *Rule) {
 	s.exact[r.ID] = append(s.exact[r.ID], r)
 	for _, id := range r.FixesIDs {
 		if slices.Contains([]byte(id), '*') {
-			s.globs = append(s.globs, r)
+			s.wild = append(s.wild, r)
 		} else if id != r.ID {
 			s.exact[id] = append(s.exact[id], r)
 		}
@@ -82,13 +85,13 @@ func (l *langRules) index() {
 	l.literals = b.Build()
 }
 
-// candidates returns which of l's rules may match in a file with this path and
+// candidates returns which of l's rules may match in a file with this name and
 // text; nil for none.
-func (l *langRules) candidates(path string, text []byte) []bool {
+func (l *langRules) candidates(name string, text []byte) []bool {
 	found := l.literals.Scan(text, nil)
 	var out []bool
 	for i := range l.rules {
-		if !l.needs[i].Met(found, text) || l.scoped && !l.rules[i].AppliesTo(path) {
+		if !l.needs[i].Met(found, text) || l.scoped && !l.rules[i].AppliesTo(name) {
 			continue
 		}
 		if out == nil {
@@ -110,7 +113,7 @@ func (s *Set) ForIncident(in incidents.Incident) []*Rule {
 		return nil
 	}
 	out := slices.Clone(s.exact[in.RuleID])
-	for _, r := range s.globs {
+	for _, r := range s.wild {
 		if !slices.Contains(out, r) && r.BoundTo(in.RuleID) {
 			out = append(out, r)
 		}
@@ -119,7 +122,17 @@ func (s *Set) ForIncident(in incidents.Incident) []*Rule {
 }
 
 // Applies reports whether any rule looks at a file, by its name alone.
-func (s *Set) Applies(path string) bool {
-	l := s.byLang[treesitter.ForPath(path)]
-	return l != nil && (!l.scoped || slices.ContainsFunc(l.rules, func(r *Rule) bool { return r.AppliesTo(path) }))
+func (s *Set) Applies(name string) bool {
+	l := s.byLang[s.language(name)]
+	return l != nil && (!l.scoped || slices.ContainsFunc(l.rules, func(r *Rule) bool { return r.AppliesTo(name) }))
+}
+
+// language returns the language of a file by its name, nil for none.
+func (s *Set) language(name string) *treesitter.Language {
+	for _, g := range s.globs {
+		if ok, _ := path.Match(g.Pattern, path.Base(name)); ok {
+			return g.Language
+		}
+	}
+	return treesitter.ForPath(name)
 }

@@ -23,6 +23,7 @@ func (l *loader) project(fsys fs.FS, root, shown string, text []byte) error {
 	for _, u := range unsupported {
 		l.problem(shown, u)
 	}
+	l.globs = append(l.globs, config.Globs...)
 	globals, err := l.globals(fsys, root, shown, config.UtilDirs)
 	if err != nil {
 		return err

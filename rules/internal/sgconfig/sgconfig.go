@@ -3,8 +3,10 @@ package sgconfig
 
 import (
 	"fmt"
+	"path"
 
 	"github.com/kaiak/kaiak/rules/internal/yamldoc"
+	"github.com/kaiak/kaiak/treesitter"
 )
 
 // Names are the names that the file may have.
@@ -18,13 +20,21 @@ type Config struct {
 	RuleDirs []string
 	UtilDirs []string
 	Tests    []Test
+
+	Globs []Glob // in the order of the file; the first that fits decides
+}
+
+// Glob gives the files whose base name it matches to a language.
+type Glob struct {
+	Pattern  string
+	Language *treesitter.Language
 }
 
 // Test is where the tests of rules and their snapshots are.
 type Test struct{ Dir, Snapshots string }
 
-// configKeys are the keys of sgconfig.yml. The last three are about grammars
-// and are not supported: the grammars are those in the binary.
+// configKeys are the keys of sgconfig.yml. The last two are about grammars and
+// are not supported: the grammars are those in the binary.
 var configKeys = []string{"ruleDirs", "utilDirs", "testConfigs", "languageGlobs", "customLanguages", "languageInjections"}
 
 // Read reads sgconfig.yml. unsupported says what of it is not done.
@@ -64,10 +74,39 @@ func Read(text []byte) (c Config, unsupported []error, err error) {
 			c.Tests = append(c.Tests, t)
 		}
 	}
-	for _, key := range configKeys[3:] {
+	if n := doc.Get("languageGlobs"); n != nil && n.Kind != yamldoc.Null {
+		if c.Globs, err = readGlobs(n); err != nil {
+			return c, nil, err
+		}
+	}
+	for _, key := range configKeys[4:] {
 		if n := doc.Get(key); n != nil && n.Kind != yamldoc.Null {
-			unsupported = append(unsupported, n.Errorf("`%s` is not supported: grammars and the names of their files are those that `kaiak version` lists; the rest of the file is used", key))
+			unsupported = append(unsupported, n.Errorf("`%s` is not supported: the grammars are those that `kaiak version` lists; the rest of the file is used", key))
 		}
 	}
 	return c, unsupported, nil
+}
+
+func readGlobs(doc *yamldoc.Node) ([]Glob, error) {
+	if doc.Kind != yamldoc.Mapping {
+		return nil, doc.Errorf("`languageGlobs` must be a mapping of languages to globs, not %s", doc.Kind)
+	}
+	var out []Glob
+	for _, p := range doc.Pairs {
+		lang := treesitter.Lookup(p.Key.Text)
+		if lang == nil {
+			return nil, p.Key.Errorf("there is no language %q", p.Key.Text)
+		}
+		patterns, err := p.Value.Strs("`languageGlobs`")
+		if err != nil {
+			return nil, err
+		}
+		for i, pattern := range patterns {
+			if _, err := path.Match(pattern, ""); err != nil {
+				return nil, p.Value.Items[i].Errorf("%q is not a glob", pattern)
+			}
+			out = append(out, Glob{pattern, lang})
+		}
+	}
+	return out, nil
 }
