@@ -35,12 +35,7 @@ func (c *conn) invoke(ctx context.Context, req *jrpc2.Request) (result any, err 
 		if p == nil { // of a batch with one id twice, jrpc2 has refused both
 			return nil, wireError(kaiak.Errorf(kaiak.InvalidRequest, "the id %s is in use", req.ID()))
 		}
-		defer func() {
-			c.mu.Lock()
-			delete(c.inflight, key)
-			c.mu.Unlock()
-			p.cancel(nil)
-		}()
+		defer p.cancel(nil)
 		ctx, in.size = p.ctx, p.size
 		select {
 		case c.slots <- struct{}{}:

@@ -130,7 +130,10 @@ func (p *peer) read() (*answer, error) {
 	if bytes.HasPrefix(body, []byte("[")) {
 		return a, nil
 	}
-	return a, json.Unmarshal(body, a)
+	if err := json.Unmarshal(body, a); err != nil {
+		return nil, fmt.Errorf("%w in %s", err, body)
+	}
+	return a, nil
 }
 
 // reply reads up to the answer with this id.

@@ -58,6 +58,9 @@ func (w *wire) Send(body []byte) error {
 	c := (*conn)(w)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	for _, id := range answeredIDs(body) {
+		delete(c.inflight, idKey(id))
+	}
 	c.sendLocked("", bytes.Clone(body))
 	answers := func(prefix []byte) bool { return bytes.HasPrefix(body, prefix) }
 	if !c.isOpen && slices.ContainsFunc(c.opening, answers) {
@@ -69,6 +72,31 @@ func (w *wire) Send(body []byte) error {
 		close(c.opened)
 	}
 	return nil // a broken stream is the reader's to notice
+}
+
+// answeredIDs returns the ids that a message of jrpc2 answers. An id is free
+// again when its answer is sent, not when its handler has returned: in between
+// jrpc2 would refuse it in words of its own.
+func answeredIDs(body []byte) []json.RawMessage {
+	type answer struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if rest, ok := bytes.CutPrefix(body, []byte(`{"jsonrpc":"2.0","id":`)); ok {
+		var one answer // the id alone is read: the result may be large
+		if json.NewDecoder(bytes.NewReader(rest)).Decode(&one.ID) == nil {
+			return []json.RawMessage{one.ID}
+		}
+		return nil
+	}
+	var batch []answer
+	if json.Unmarshal(body, &batch) != nil {
+		return nil
+	}
+	ids := make([]json.RawMessage, len(batch))
+	for i := range batch {
+		ids[i] = batch[i].ID
+	}
+	return ids
 }
 
 // Close is called by jrpc2 when it stops; [conn.serve] closes the stream.
