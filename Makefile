@@ -29,7 +29,7 @@ race: ## every test under the race detector
 
 reliability: ## every crash, fault and power loss of docs/reliability.md; about five minutes
 	KAIAK_RELIABILITY=full $(GO) test -count=1 -timeout 30m -v \
-		-run 'EveryOperation|EverySystemCall|Killed|Histories|Exchanged|Race|Owner|Untouched|EveryByte' ./workspace ./store
+		-run 'EveryOperation|EverySystemCall|Killed|Histories|Exchanged|Race|Owner|Untouched|EveryByte|Drained|MalformedFrames' ./workspace ./store ./lsp
 
 lint: $(BUILD)/bin/golangci-lint ## gofmt, vet and golangci-lint at its pinned version
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not gofmt-clean:"; echo "$$out"; exit 1; fi
