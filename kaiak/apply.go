@@ -82,7 +82,7 @@ func (s *Service) apply(ctx context.Context, id string, sel selection, by string
 	}
 	now := s.now()
 	p.data.Applied, p.data.Accepted, p.data.Edited = &set, hunks, len(sel.edited) > 0
-	me := thisProcess()
+	me := s.presence.id
 	p.data.DecidedBy, p.data.DecidedAt, p.data.Owner = by, &now, &me
 	// Quick is enough: the journal's first commit, which is on the disk before
 	// any file changes, takes this one with it.

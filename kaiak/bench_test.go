@@ -3,6 +3,7 @@ package kaiak
 import (
 	"fmt"
 	"testing"
+	"time"
 )
 
 // BenchmarkRecipes is what 1,000 recipe incidents in 500 files cost the
@@ -33,4 +34,22 @@ func BenchmarkRecipes(b *testing.B) {
 		e.service.Close()
 		b.StartTimer()
 	}
+}
+
+// BenchmarkCancel is how long the answer to a cancel takes while a question
+// waits; the longest of the run is reported beside the mean.
+func BenchmarkCancel(b *testing.B) {
+	e := newEnv(b, map[string]string{"a.go": before})
+	session := e.session()
+	var longest time.Duration
+	for b.Loop() {
+		b.StopTimer()
+		req := e.generate(session, []m{incident("1", "a.go", 4)}, nil)
+		e.front.await(b, "question", func(s sent) bool { return s.Method == StreamUserInteraction && s.RequestID == req.RequestID })
+		b.StartTimer()
+		start := time.Now()
+		must[FixCancelResult](b, e.client, "kaiak/fix/cancel", m{"request_id": req.RequestID})
+		longest = max(longest, time.Since(start))
+	}
+	b.ReportMetric(float64(longest.Microseconds())/1000, "ms/longest")
 }

@@ -18,7 +18,7 @@ func (s *Service) recover(ctx context.Context) error {
 	}
 	for _, rec := range recs {
 		var d requestData
-		if err := json.Unmarshal(rec.Data, &d); err != nil || d.Owner.alive() {
+		if err := json.Unmarshal(rec.Data, &d); err != nil || s.presence.alive(d.Owner) {
 			continue // it is not ours to judge
 		}
 		if _, err := s.store.Move(ctx, store.Requests, rec.ID, []string{RequestProcessing}, RequestInterrupted, s.now(), nil); err != nil {
@@ -56,8 +56,8 @@ func (sp *space) recover(ctx context.Context) error {
 		return nil // another process is writing, and settles it
 	}
 	for _, p := range applying {
-		if p.data.Owner != nil && p.data.Owner.alive() && *p.data.Owner != thisProcess() {
-			continue // another process is at it
+		if p.data.Owner != nil && s.presence.alive(*p.data.Owner) {
+			continue // it is at it
 		}
 		p.data.Owner = nil
 		state, there, err := sp.ws.SetState(ctx, p.data.SetID)
@@ -120,7 +120,7 @@ func (s *session) resumeRequests(ctx context.Context, c *Client) ([]string, erro
 		if err != nil {
 			return nil, err
 		}
-		if rec.State == RequestProcessing && d.Owner.alive() {
+		if rec.State == RequestProcessing && s.service.presence.alive(d.Owner) {
 			continue
 		}
 		r := newRequest(s, rec.ID, rec.Created, c, d)

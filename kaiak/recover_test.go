@@ -3,28 +3,23 @@ package kaiak
 import (
 	"context"
 	"os"
-	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/kaiak/kaiak/store"
 	"github.com/kaiak/kaiak/workspace"
 )
 
-// deadProcess names a process that has ended.
-func deadProcess(t *testing.T) processID {
+// deadProcess names a service that was killed: its file is there, and nobody
+// holds the lock.
+func deadProcess(t *testing.T, stateDir string) processID {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
+	dead := processID{PID: 1, Host: "here", Lock: newID("") + ".lock"}
+	if err := os.WriteFile(filepath.Join(stateDir, "running", dead.Lock), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(exe, "-test.run=^$")
-	if err := cmd.Run(); err != nil {
-		t.Fatal(err)
-	}
-	me := thisProcess()
-	return processID{PID: cmd.ProcessState.Pid(), Host: me.Host, Started: me.Started.Add(-time.Hour)}
+	return dead
 }
 
 // rewind puts a record back to a state, as a process that died there left it.
@@ -51,11 +46,6 @@ func rewind(t *testing.T, dir string, kind store.Kind, id, state string, change 
 // A process died while it applied: the journal says whether the change is
 // there, and the proposal follows it.
 func TestDeathWhileApplying(t *testing.T) {
-	dead := deadProcess(t)
-	owned := func(p *proposal) []byte {
-		p.data.Owner = &dead
-		return mustJSON(p.data)
-	}
 	for _, there := range []bool{true, false} {
 		e := newEnv(t, map[string]string{"a.go": before})
 		session := e.session()
@@ -75,7 +65,9 @@ func TestDeathWhileApplying(t *testing.T) {
 			}
 			p.data.Outcomes = nil
 			p.data.Applied = &workspace.Set{ID: p.data.SetID, Changes: p.data.Candidate.Changes}
-			return owned(p)
+			dead := deadProcess(t, e.state)
+			p.data.Owner = &dead
+			return mustJSON(p.data)
 		})
 		e.start()
 		must[any](t, e.client, "kaiak/session/resume", m{"session_id": session})
@@ -114,7 +106,7 @@ func TestDeathWhileGenerating(t *testing.T) {
 	if err := e.service.Close(); err != nil {
 		t.Fatal(err)
 	}
-	dead := deadProcess(t)
+	dead := deadProcess(t, e.state)
 	rewind(t, e.state, store.Requests, req.RequestID, RequestProcessing, func(data []byte) []byte {
 		return []byte(strings.Replace(string(mustJSON(deadRequest(t, data, dead))), `"generated":true`, `"generated":false`, 1))
 	})

@@ -90,7 +90,7 @@ func checkEngines(member string, engines []string) error {
 func newRequest(s *session, id string, created time.Time, c *Client, data requestData) *request {
 	r := &request{session: s, id: id, created: created, client: c, data: data, done: make(chan struct{}),
 		asked: map[string]struct{}{}, replies: map[string]chan answer{}, answered: make(chan struct{}, 1)}
-	r.data.Owner = thisProcess()
+	r.data.Owner = s.service.presence.id
 	r.ctx, r.cancel = context.WithCancelCause(s.service.ctx)
 	return r
 }

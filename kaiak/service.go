@@ -56,7 +56,9 @@ type Service struct {
 	log   *slog.Logger
 	store *store.Store
 	table *table
-	since time.Time
+
+	presence *presence
+	since    time.Time
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -86,13 +88,17 @@ func New(ctx context.Context, opts Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	here, err := newPresence(st.Dir())
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
 	s := &Service{
-		opts: opts, log: opts.Log, store: st, table: operations, since: opts.Now(),
+		opts: opts, log: opts.Log, store: st, presence: here, table: operations, since: opts.Now(),
 		clients: map[*Client]struct{}{}, spaces: map[string]*space{}, sessions: map[string]*session{}, incidents: map[string]*incidentSet{},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.recover(ctx); err != nil {
-		return nil, errors.Join(err, st.Close())
+		return nil, errors.Join(err, here.close(), st.Close())
 	}
 	s.run(s.purge)
 	return s, nil
@@ -135,7 +141,7 @@ func (s *Service) Close() error {
 	for _, sp := range spaces {
 		errs = append(errs, sp.close())
 	}
-	return errors.Join(append(errs, s.store.Close())...)
+	return errors.Join(append(errs, s.presence.close(), s.store.Close())...)
 }
 
 // run starts a goroutine of the service. It reports false when the service is

@@ -137,3 +137,7 @@ func (l *writeLock) unlock() {
 	_ = l.file.Close()     // closing unlocks
 	<-l.w.writing
 }
+
+// TryLock takes the lock on an open file unless another one has it, and says
+// whether it did. Closing the file, or the death of the process, gives it back.
+func TryLock(file *os.File) (bool, error) { return tryLockFile(file) }
