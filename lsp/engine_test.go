@@ -180,7 +180,7 @@ func (c *testClient) Incidents(_ context.Context, uri string) (kaiak.Incidents, 
 		out.List = append(out.List, incidents.Incident{
 			ID: fmt.Sprintf("in-%d", len(out.List)), RuleID: "no-old", Severity: incidents.Warning,
 			Message: "old is old", LineNumber: m.Position(start).Line + 1, URI: uri,
-			Range:  &incidents.Range{Start: incidents.Position(m.Position(start)), End: incidents.Position(m.Position(at))},
+			Range:  &incidents.Range{Start: m.Position(start), End: m.Position(at)},
 			Span:   incidents.Span{Start: start, End: at},
 			Labels: []string{"deprecated"},
 			Links:  []incidents.Link{{URL: "https://example.com/no-old"}},

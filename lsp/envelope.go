@@ -20,7 +20,7 @@ const (
 )
 
 // An envelope is what the top level of one JSON-RPC message says. It is filled
-// by feeding the message through [envelope.Write], whole or piece by piece, so
+// by [envelope.feed]ing it the message, whole or piece by piece, so
 // that the method and id of a message that is too big to keep are still known.
 //
 // It is not a validator: of malformed JSON it may report anything, but it never
@@ -59,19 +59,18 @@ var members = [...]string{"jsonrpc", "id", "method", "params", "result", "error"
 // parseEnvelope reads the envelope of a whole message.
 func parseEnvelope(msg []byte) *envelope {
 	e := new(envelope)
-	e.Write(msg)
+	e.feed(msg)
 	return e
 }
 
-// Write feeds the next bytes of the message.
-func (e *envelope) Write(p []byte) (int, error) {
-	for i := 0; i < len(p); i++ {
+// feed takes the next bytes of the message.
+func (e *envelope) feed(p []byte) {
+	for _, c := range p {
 		if e.notJSON {
-			break
+			return
 		}
-		e.next(p[i])
+		e.next(c)
 	}
-	return len(p), nil
 }
 
 func (e *envelope) next(c byte) {

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"go.lsp.dev/protocol"
-	"go.lsp.dev/uri"
 )
 
 // folders are the client's workspace folders, as absolute directories.
@@ -56,10 +55,10 @@ func initialFolders(p *protocol.InitializeParams) []string {
 	if list, ok := p.WorkspaceFolders.Get(); ok {
 		return directories(list)
 	}
-	if p.RootURI != nil && p.RootURI.IsFile() {
-		return []string{p.RootURI.FsPath()}
+	if p.RootURI != nil && p.RootURI.IsFile() { //nolint:staticcheck // clients without folders send it
+		return []string{p.RootURI.FsPath()} //nolint:staticcheck // as above
 	}
-	if root, ok := p.RootPath.Get(); ok && filepath.IsAbs(root) {
+	if root, ok := p.RootPath.Get(); ok && filepath.IsAbs(root) { //nolint:staticcheck // older ones only this
 		return []string{filepath.Clean(root)}
 	}
 	return nil
@@ -69,8 +68,8 @@ func initialFolders(p *protocol.InitializeParams) []string {
 func directories(list []protocol.WorkspaceFolder) []string {
 	var dirs []string
 	for _, f := range list {
-		if u := uri.URI(f.URI); u.IsFile() {
-			dirs = append(dirs, filepath.Clean(u.FsPath()))
+		if f.URI.IsFile() {
+			dirs = append(dirs, filepath.Clean(f.URI.FsPath()))
 		}
 	}
 	return dirs

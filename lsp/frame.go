@@ -102,9 +102,9 @@ func (r *frameReader) header() (size int64, bad string, err error) {
 		value = strings.Trim(value, " \t")
 		switch strings.ToLower(strings.TrimSpace(name)) {
 		case "content-length":
-			n, err := parseLength(value)
-			if err != nil {
-				return 0, err.Error(), nil
+			n, bad := parseLength(value)
+			if bad != "" {
+				return 0, bad, nil
 			}
 			if size >= 0 && n != size {
 				return 0, "Content-Length is given twice and differs", nil
@@ -119,15 +119,16 @@ func (r *frameReader) header() (size int64, bad string, err error) {
 }
 
 // parseLength reads the value of Content-Length: decimal digits, nothing else.
-func parseLength(s string) (int64, error) {
+// bad is why it is none.
+func parseLength(s string) (n int64, bad string) {
 	if s == "" || strings.Trim(s, "0123456789") != "" {
-		return 0, errors.New("Content-Length must be a decimal number of bytes")
+		return 0, "Content-Length must be a decimal number of bytes"
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n > maxDeclared {
-		return 0, fmt.Errorf("Content-Length is larger than %d", int64(maxDeclared))
+		return 0, fmt.Sprintf("Content-Length is larger than %d", int64(maxDeclared))
 	}
-	return n, nil
+	return n, ""
 }
 
 // utf8Charset reports whether a Content-Type leaves the charset open or says utf-8.
@@ -204,7 +205,7 @@ func (r *frameReader) body(size int64) ([]byte, *fault, error) {
 			return nil, nil, truncated(err)
 		}
 		left -= int64(n)
-		env.Write(part[:n])
+		env.feed(part[:n])
 		if keep && !mayBeLarge(&env) {
 			keep, buf = false, nil
 		}

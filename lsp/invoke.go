@@ -19,12 +19,12 @@ func (a assigner) Assign(_ context.Context, _ string) jrpc2.Handler { return a.i
 
 // invoke carries out one message and turns what comes of it into what the wire
 // says about it.
-func (c *conn) invoke(ctx context.Context, req *jrpc2.Request) (result any, err error) {
+func (c *conn) invoke(_ context.Context, req *jrpc2.Request) (result any, err error) {
 	in := &inbound{method: req.Method(), call: !req.IsNotification()}
 	if req.HasParams() {
 		in.params = json.RawMessage(req.ParamString())
 	}
-	ctx = c.ctx
+	ctx := c.ctx
 	if !in.call {
 		defer func() { <-c.notes }()
 	} else {
