@@ -34,6 +34,7 @@ of its own, and with ` + "`KAIAK_RULESETS`" + ` on what Konveyor's own rules rep
 * ` + "`maven.tsv`" + `: coordinates, in pom.xml, Gradle files and version catalogs
 * ` + "`descriptors.tsv`" + `, ` + "`roots.tsv`" + `: XML schemas and namespaces of Java EE
 * ` + "`properties.tsv`" + `: configuration keys, in properties, YAML and XML
+* ` + "`strings.tsv`" + `: names in string literals
 * ` + "`jsx.tsv`" + `: React components and their properties
 
 ## What has no offline fix, and why

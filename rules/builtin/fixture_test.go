@@ -129,7 +129,7 @@ func TestEveryHandWrittenRuleIsShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables := []string{"types.yml", "methods.yml", "maven.yml", "descriptors.yml", "roots.yml", "properties.yml", "jsx.yml"}
+	tables := []string{"types.yml", "methods.yml", "maven.yml", "descriptors.yml", "roots.yml", "strings.yml", "properties.yml", "jsx.yml"}
 	for _, p := range packs {
 		set := load(t, p.ID)
 		shown := map[string]bool{}

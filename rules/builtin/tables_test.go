@@ -140,6 +140,9 @@ func samples(r packgen.Row) []sample {
 			return append(list, sample{"persistence.xml", "<p><property name=\"" + from + "\" value=\"1\"/></p>\n", "<p><property name=\"" + to + "\" value=\"1\"/></p>\n"})
 		}
 		return append(list, sample{"application.yml", from + ": 1 # c\n", to + ": 1 # c\n"})
+	case "strings":
+		text := "class A { void f(M m) { m.setHeader(\"%s\", 1); } }\n"
+		return []sample{{"A.java", fmt.Sprintf(text, r.Cells[1]), fmt.Sprintf(text, r.Cells[2])}}
 	case "jsx":
 		return jsxSamples(r.Cells[0], r.Cells[1], r.Cells[2], r.Cells[3], r.Cells[4])
 	}

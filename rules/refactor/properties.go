@@ -232,27 +232,26 @@ func renameYAML(in Input, k yamlKey, to string) ([]workspace.Edit, error) {
 	for i := shared + 1; i < len(k.chain); i++ {
 		alone = alone && onlyPair(k.chain[i])
 	}
-	if alone {
-		// Spread the new elements over as many pairs as the old ones took.
-		var edits []workspace.Edit
-		pairs := k.chain[shared:]
-		elements := strings.Split(rest, ".")
-		for i, pair := range pairs {
-			name := strings.Join(elements, ".")
-			if i < len(pairs)-1 {
-				if len(elements) <= len(pairs)-1-i {
-					return moveYAML(in, k, shared, rest)
-				}
-				name = elements[0]
-				elements = elements[1:]
-			}
-			if key := pair.ChildByField("key"); key.Text() != name {
-				edits = append(edits, replace(key, name))
-			}
-		}
-		return edits, nil
+	pairs, elements := k.chain[shared:], strings.Split(rest, ".")
+	if !alone || len(elements) < len(pairs) {
+		return moveYAML(in, k, shared, rest)
 	}
-	return moveYAML(in, k, shared, rest)
+	// The outermost pair takes the elements that are too many, so that two keys
+	// that get the same first element do not become one key written twice.
+	first := len(elements) - len(pairs) + 1
+	names := append([]string{strings.Join(elements[:first], ".")}, elements[first:]...)
+	for c := range pairs[0].Parent().NamedChildren() {
+		if key := c.ChildByField("key"); c != pairs[0] && !key.IsZero() && key.Text() == names[0] {
+			return moveYAML(in, k, shared, rest)
+		}
+	}
+	var edits []workspace.Edit
+	for i, pair := range pairs {
+		if key := pair.ChildByField("key"); key.Text() != names[i] {
+			edits = append(edits, replace(key, names[i]))
+		}
+	}
+	return edits, nil
 }
 
 // moveYAML cuts a pair out of its mapping and puts it, under a dotted key, in

@@ -30,6 +30,7 @@ var columns = map[string][]string{
 	"descriptors": {"from", "to", "version"},
 	"roots":       {"element", "namespace", "version", "old"},
 	"properties":  {"from", "to"},
+	"strings":     {"language", "from", "to"},
 	"jsx":         {"module", "component", "action", "name", "to"},
 }
 
@@ -76,7 +77,7 @@ func Rows(fsys fs.FS) ([]Row, error) {
 func Generate(rows []Row) (map[string][]byte, error) {
 	makers := map[string]func(Row) ([]string, error){
 		"types": typeRules, "methods": methodRules, "maven": mavenRules,
-		"descriptors": descriptorRules, "roots": rootRules, "properties": propertyRules, "jsx": jsxRules,
+		"descriptors": descriptorRules, "roots": rootRules, "properties": propertyRules, "jsx": jsxRules, "strings": stringRules,
 	}
 	files := map[string][]byte{}
 	for _, row := range rows {
@@ -329,6 +330,16 @@ func propertyRules(r Row) ([]string, error) {
 	}
 	rule := "kind: block_mapping_pair\n" + yamlPath(strings.Split(whole, "."), end) + "\n"
 	return append(docs, r.doc(id, "yaml", message, "mechanical", safety, rule, step, []string{"**/application*.yml", "**/application*.yaml", "**/bootstrap*.yml", "**/bootstrap*.yaml"})), nil
+}
+
+// stringRules renames what a string literal holds, and nothing else.
+func stringRules(r Row) ([]string, error) {
+	language, from, to := r.Cells[0], r.Cells[1], r.Cells[2]
+	if language != "java" {
+		return nil, fmt.Errorf("no kind of literal is known for %q", language)
+	}
+	return []string{r.doc(r.Pack+"-"+from, language, from+" is now "+to, "mechanical",
+		"Only literals that hold just this name change.", "kind: string_fragment\nregex: "+quote(exactly(from))+"\n", "fix: "+to+"\n", nil)}, nil
 }
 
 // yamlPath is the rest of a rule for the mapping pair whose keys, from the
