@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kaiak/kaiak/incidents"
 	"github.com/kaiak/kaiak/lsp/client"
@@ -83,20 +84,33 @@ func (b *run) status(ctx context.Context, requestID string) (requestStatus, erro
 	return call[requestStatus](ctx, b, methodStatus, map[string]string{"request_id": requestID})
 }
 
+// pollEvery is how often a request is asked about that says nothing.
+const pollEvery = 5 * time.Second
+
 // await waits until the request is over.
 func (b *run) await(ctx context.Context, requestID string) error {
-	// The request of an earlier run may be over: then no event comes.
-	status, err := b.status(ctx, requestID)
-	if err != nil || status.over() {
-		return err
-	}
-	select {
-	case <-b.stream.completed(requestID):
-		return nil
-	case <-b.client.Done():
-		return client.ErrGone
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	completed := b.stream.completed(requestID)
+	poll := time.NewTicker(pollEvery)
+	defer poll.Stop()
+	for {
+		// The request of an earlier run may be over: then no event comes. Nor does
+		// one come when the server could not store it, on a disk that is full.
+		status, err := b.status(ctx, requestID)
+		switch {
+		case err != nil || status.over():
+			return err
+		case status.Status == "interrupted":
+			return errors.New("the server could not go on with a request")
+		}
+		select {
+		case <-completed:
+			return nil
+		case <-poll.C:
+		case <-b.client.Done():
+			return client.ErrGone
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
 }
 

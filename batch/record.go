@@ -58,7 +58,8 @@ func (r *record) save() (err error) {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(r.file), ".tmp-*") // 0600
+	sweep(filepath.Dir(r.file))
+	f, err := os.CreateTemp(filepath.Dir(r.file), tempPattern) // 0600
 	if err != nil {
 		return err
 	}
@@ -77,8 +78,24 @@ func (r *record) save() (err error) {
 	return os.Rename(f.Name(), r.file)
 }
 
+// tempPattern names a record that is being written.
+const tempPattern = ".tmp-*"
+
+// sweep removes what a process left that died while it wrote a record. Writing
+// one takes no time, so what is a minute old is nobody's. What cannot be removed
+// does no harm.
+func sweep(dir string) {
+	names, _ := filepath.Glob(filepath.Join(dir, tempPattern))
+	for _, name := range names {
+		if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > time.Minute {
+			_ = os.Remove(name)
+		}
+	}
+}
+
 // remove forgets a run that is finished.
 func (r *record) remove() error {
+	sweep(filepath.Dir(r.file))
 	if err := os.Remove(r.file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
