@@ -21,8 +21,8 @@ func (a assigner) Assign(_ context.Context, _ string) jrpc2.Handler { return a.i
 // says about it.
 func (c *conn) invoke(_ context.Context, req *jrpc2.Request) (result any, err error) {
 	in := &inbound{method: req.Method(), call: !req.IsNotification()}
-	if req.HasParams() {
-		in.params = json.RawMessage(req.ParamString())
+	if err := req.UnmarshalParams(&in.params); err != nil { // of a RawMessage: a copy
+		return nil, wireError(kaiak.Errorf(kaiak.InvalidParams, "%s: %w", in.method, err))
 	}
 	ctx := c.ctx
 	if !in.call {
