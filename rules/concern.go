@@ -110,7 +110,11 @@ func (f *projectFacts) want(c Concern) {
 
 func (f *projectFacts) concern(ctx context.Context, c Concern) (bool, error) {
 	for _, pattern := range c.Files {
-		if slices.ContainsFunc(f.files, func(name string) bool { return globMatch(pattern, name) }) {
+		re, err := compileGlob(pattern, false)
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(f.files, re.MatchString) {
 			return true, nil
 		}
 	}

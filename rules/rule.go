@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"go/version"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/kaiak/kaiak/incidents"
 	"github.com/kaiak/kaiak/rules/internal/matcher"
@@ -42,18 +41,12 @@ type Rule struct {
 
 	lang     *treesitter.Language
 	core     *matcher.Core
-	files    []glob
-	ignores  []glob
+	files    []*regexp.Regexp // globs
+	ignores  []*regexp.Regexp
 	labels   []labelSpec
 	imports  *refactor.Imports // what a fix does to the imports of its file; nil: nothing
 	steps    []namedStep
 	requires []requirement
-}
-
-// glob is one entry of files or ignores.
-type glob struct {
-	pattern string
-	fold    bool
 }
 
 // labelSpec marks the code that a metavariable is bound to.
@@ -89,37 +82,8 @@ func (r *Rule) AppliesTo(filePath string) bool {
 	return len(r.files) == 0 || matchesAny(r.files, filePath)
 }
 
-func matchesAny(globs []glob, filePath string) bool {
-	return slices.ContainsFunc(globs, func(g glob) bool { return g.match(filePath) })
-}
-
-// match compares as ast-grep does: * does not stop at a slash.
-func (g glob) match(filePath string) bool {
-	pattern := g.pattern
-	if g.fold {
-		pattern, filePath = strings.ToLower(pattern), strings.ToLower(filePath)
-	}
-	return globMatch(pattern, filePath)
-}
-
-// globMatch matches a slash-separated path with * reaching across folders, as
-// ast-grep's globs do.
-func globMatch(pattern, name string) bool {
-	// Slashes become a character that is none to the matcher, so that * takes them.
-	const slash = "\x00"
-	pattern = strings.ReplaceAll(strings.TrimPrefix(pattern, "./"), "/", slash)
-	// "**/x" also means "x" at the root.
-	plain := strings.ReplaceAll(pattern, "**"+slash, "*")
-	ok, _ := doublestar.Match(pattern, strings.ReplaceAll(name, "/", slash))
-	if !ok && plain != pattern {
-		ok = globSegments(strings.ReplaceAll(pattern, slash, "/"), name)
-	}
-	return ok
-}
-
-func globSegments(pattern, name string) bool {
-	ok, _ := doublestar.Match(pattern, name)
-	return ok
+func matchesAny(globs []*regexp.Regexp, filePath string) bool {
+	return slices.ContainsFunc(globs, func(re *regexp.Regexp) bool { return re.MatchString(filePath) })
 }
 
 // BoundTo reports whether the rule fixes incidents of a rule id: its own or one
@@ -228,16 +192,16 @@ func language(doc *yamldoc.Node) (*treesitter.Language, error) {
 	return lang, nil
 }
 
-func globs(doc *yamldoc.Node, what string) ([]glob, error) {
+func globs(doc *yamldoc.Node, what string) ([]*regexp.Regexp, error) {
 	if doc == nil || doc.Kind == yamldoc.Null {
 		return nil, nil
 	}
 	if doc.Kind != yamldoc.Sequence {
 		return nil, doc.Errorf("%s must be a list of globs, not %s", what, doc.Kind)
 	}
-	var out []glob
+	var out []*regexp.Regexp
 	for _, item := range doc.Items {
-		var g glob
+		fold := false
 		source := item
 		if item.Kind == yamldoc.Mapping {
 			if err := item.Keys("an entry of "+what, "glob", "caseInsensitive"); err != nil {
@@ -246,21 +210,22 @@ func globs(doc *yamldoc.Node, what string) ([]glob, error) {
 			if source = item.Get("glob"); source == nil {
 				return nil, item.Errorf("an entry of %s must have `glob`", what)
 			}
-			if fold := item.Get("caseInsensitive"); fold != nil {
+			if n := item.Get("caseInsensitive"); n != nil {
 				var err error
-				if g.fold, err = fold.Bool("`caseInsensitive`"); err != nil {
+				if fold, err = n.Bool("`caseInsensitive`"); err != nil {
 					return nil, err
 				}
 			}
 		}
-		var err error
-		if g.pattern, err = source.Str("an entry of " + what); err != nil {
+		pattern, err := source.Str("an entry of " + what)
+		if err != nil {
 			return nil, err
 		}
-		if !doublestar.ValidatePattern(g.pattern) {
-			return nil, source.Errorf("%q is not a glob", g.pattern)
+		re, err := compileGlob(pattern, fold)
+		if err != nil {
+			return nil, source.Errorf("%s", err.Error())
 		}
-		out = append(out, g)
+		out = append(out, re)
 	}
 	return out, nil
 }

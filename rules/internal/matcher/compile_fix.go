@@ -114,4 +114,3 @@ func (c *compiler) checkRewriters(doc *yamldoc.Node, core *Core) error {
 	}
 	return nil
 }
-
