@@ -2,7 +2,9 @@ package builtin_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
+	"log"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,29 +18,43 @@ import (
 	"github.com/kaiak/kaiak/workspace"
 )
 
+// project is a workspace with a go.mod: Go rules ask it for the language version.
+var project *workspace.Workspace
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "packs")
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.org/m\n\ngo 1.24\n"), 0o644); err != nil {
+			log.Fatal(err)
+		}
+		if project, err = workspace.Open(dir, workspace.Options{}); err != nil {
+			log.Fatal(err)
+		}
+		defer func() { _ = project.Close() }()
+		return m.Run()
+	}())
+}
+
+var loaded = map[string]*rules.Set{} // packs that some test has loaded
+
 func load(t *testing.T, pack string) *rules.Set {
 	t.Helper()
-	// Go rules ask the project for its language version.
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.org/m\n\ngo 1.24\n"), 0o644); err != nil {
-		t.Fatal(err)
+	if set := loaded[pack]; set != nil {
+		return set
 	}
-	ws, err := workspace.Open(dir, workspace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := ws.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	set, problems, err := rules.Load(context.Background(), []string{rules.Builtin + ":" + pack}, rules.LoadOptions{Workspace: ws})
+	set, problems, err := rules.Load(context.Background(), []string{rules.Builtin + ":" + pack}, rules.LoadOptions{Workspace: project})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range problems {
 		t.Errorf("%s: %s: %s", p.Source, p.Where, p.Reason)
 	}
+	loaded[pack] = set
 	return set
 }
 
