@@ -212,7 +212,7 @@ func (s *Service) applied(ctx context.Context, ses *session, p *proposal, done w
 	now := s.now()
 	// Quick is enough: the journal knows that the set is applied, and recovery
 	// takes the proposal's state from there.
-	err = ses.commit(store.Quick, func(tx *store.Tx) error {
+	err = ses.insist(store.Quick, func(tx *store.Tx) error {
 		if _, err := tx.Move(store.Proposals, p.id, []string{ProposalApplying}, p.state, now, mustJSON(p.data)); err != nil {
 			return err
 		}
@@ -224,7 +224,7 @@ func (s *Service) applied(ctx context.Context, ses *session, p *proposal, done w
 	}, outgoing{method: StreamSystem, requestID: p.requestID, proposalID: p.id, content: SystemContent{
 		Event: "proposal_applied", RequestID: p.requestID, ProposalID: p.id, Status: p.state, Results: result.Verdicts}})
 	if err != nil {
-		return ApplyResult{}, err
+		return ApplyResult{}, Errorf(RequestFailed, "proposal %q is applied, but that cannot be recorded: %w; the server settles it when it starts again", p.id, err).With("proposal_id", p.id)
 	}
 	s.overtake(ctx, ses, p)
 	sp.filesChanged(p.data.Applied.Changes)

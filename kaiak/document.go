@@ -102,6 +102,9 @@ func (c *Client) DidOpen(uri, languageID string, version int32, text string) err
 	c.mu.Lock()
 	c.docs[uri] = d
 	c.mu.Unlock()
+	if d.space != nil {
+		d.space.opened(d.rel)
+	}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"time"
 	"unicode/utf8"
 
 	"github.com/kaiak/kaiak/store"
@@ -72,6 +73,22 @@ func (s *session) commit(d store.Durability, change func(*store.Tx) error, event
 		}
 	}
 	return nil
+}
+
+// insist is commit for what has happened already and only has to be recorded:
+// what keeps it from the disk may pass, so it is tried for a moment.
+func (s *session) insist(d store.Durability, change func(*store.Tx) error, events ...outgoing) error {
+	for wait := 20 * time.Millisecond; ; wait *= 4 {
+		err := s.commit(d, change, events...)
+		if err == nil || wait > time.Second {
+			return err
+		}
+		select {
+		case <-time.After(wait):
+		case <-s.service.ctx.Done():
+			return err
+		}
+	}
 }
 
 // messageID names an event within its session.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/kaiak/kaiak/store"
 	"github.com/kaiak/kaiak/workspace"
@@ -48,12 +49,19 @@ func (sp *space) recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := sp.ws.Recover(ctx, sp.applyOptions()); err != nil {
+	found, err := sp.ws.Recover(ctx, sp.applyOptions())
+	if err != nil {
 		var busy *workspace.BusyError
 		if !errors.As(err, &busy) {
 			return wireApplyError(err)
 		}
 		return nil // another process is writing, and settles it
+	}
+	sp.mu.Lock()
+	sp.awaited = found.Documents
+	sp.mu.Unlock()
+	for _, c := range found.Conflicts {
+		s.log.Warn("a file was changed while a fix of it was half done; it is left as it is", "path", c.Path)
 	}
 	for _, p := range applying {
 		if p.data.Owner != nil && s.presence.alive(*p.data.Owner) {
@@ -107,6 +115,32 @@ func (sp *space) recover(ctx context.Context) error {
 	return nil
 }
 
+// opened settles what waits for a document that an editor has opened: the edits
+// of a process that died may still be in it, unsaved.
+func (sp *space) opened(rel string) {
+	sp.mu.Lock()
+	awaited := slices.Contains(sp.awaited, rel)
+	sp.mu.Unlock()
+	if !awaited {
+		return
+	}
+	// The editor is asked, so this is not for the goroutine that hears it.
+	sp.service.run(func() {
+		if err := sp.recover(sp.service.ctx); err != nil {
+			sp.service.log.Error("what a dead process left in a document cannot be taken back", "path", rel, "error", err)
+		}
+	})
+}
+
+// elsewhere reports whether another service that runs has a request. Of those
+// that are this one's, the sessions know.
+func (s *Service) elsewhere(owner processID) bool {
+	return owner != s.presence.id && s.presence.alive(owner)
+}
+
+// errEnded says that a request has ended in the moment in which it was to be resumed.
+var errEnded = errors.New("the request has ended")
+
 // resumeRequests takes up the session's requests that no process works on, and
 // returns their ids.
 func (s *session) resumeRequests(ctx context.Context, c *Client) ([]string, error) {
@@ -120,7 +154,7 @@ func (s *session) resumeRequests(ctx context.Context, c *Client) ([]string, erro
 		if err != nil {
 			return nil, err
 		}
-		if rec.State == RequestProcessing && s.service.presence.alive(d.Owner) {
+		if rec.State == RequestProcessing && s.service.elsewhere(d.Owner) {
 			continue
 		}
 		r := newRequest(s, rec.ID, rec.Created, c, d)
@@ -143,13 +177,23 @@ func (s *session) resumeRequests(ctx context.Context, c *Client) ([]string, erro
 		if running {
 			continue
 		}
-		err = s.commit(store.Durable, func(tx *store.Tx) error { return tx.Put(store.Requests, r.record(RequestProcessing)) },
+		err = s.commit(store.Durable, func(tx *store.Tx) error {
+			if now, err := tx.Get(ctx, store.Requests, r.id); err != nil || now.State != RequestInterrupted && now.State != RequestProcessing {
+				return errors.Join(err, errEnded)
+			}
+			return tx.Put(store.Requests, r.record(RequestProcessing))
+		},
 			outgoing{method: StreamSystem, requestID: r.id, content: SystemContent{Event: "request_resumed", RequestID: r.id, Status: RequestProcessing}})
 		if err == nil && !s.service.run(r.work) {
 			err = Errorf(RequestFailed, "the server is ending")
 		}
 		if err != nil {
-			s.forget(r)
+			s.mu.Lock()
+			delete(s.requests, r.id)
+			s.mu.Unlock()
+			if errors.Is(err, errEnded) {
+				continue
+			}
 			return nil, err
 		}
 		resumed = append(resumed, r.id)

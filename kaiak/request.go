@@ -389,13 +389,15 @@ func (r *request) finish(err error, start time.Time) string {
 	s.updated = now
 	sessionRec := s.record()
 	s.mu.Unlock()
-	if e := s.commit(store.Durable, func(tx *store.Tx) error {
+	if e := s.insist(store.Durable, func(tx *store.Tx) error {
 		if err := tx.Put(store.Requests, rec); err != nil {
 			return err
 		}
 		return tx.Put(store.Sessions, sessionRec)
 	}, events...); e != nil {
+		// No work is lost: for all who ask it is interrupted, and can be resumed.
 		s.service.log.Error("the end of a request cannot be stored", "request", r.id, "error", e)
+		state = RequestInterrupted
 	}
 	s.requestEnded(r)
 	r.cancel(errClosing) // frees the context

@@ -99,7 +99,7 @@ func endOf(data requestData, rec store.Record) time.Time {
 // cancelAbsent ends a request that no worker of this process has: one that an
 // earlier process left interrupted.
 func (s *Service) cancelAbsent(ctx context.Context, ses *session, rec store.Record, data requestData) (FixCancelResult, error) {
-	if rec.State == RequestProcessing && s.presence.alive(data.Owner) {
+	if rec.State == RequestProcessing && s.elsewhere(data.Owner) {
 		e := Errorf(SessionNotReady, "request %q runs in another process (%s); cancel it there", rec.ID, data.Owner).With("request_id", rec.ID)
 		e.Retryable = true
 		return FixCancelResult{}, e
@@ -168,8 +168,12 @@ func (s *Service) requestView(rec store.Record, d requestData) RequestView {
 	switch {
 	case r != nil && r.waiting():
 		v.Status = "waiting_for_user"
-	case r == nil && rec.State == RequestProcessing && !s.presence.alive(d.Owner):
+	case r == nil && rec.State == RequestProcessing && !s.elsewhere(d.Owner):
 		v.Status = RequestInterrupted
+		// Unless it has just ended: its record is older than that look.
+		if now, d, err := s.requestRecord(s.ctx, rec.ID); err == nil && now.State != RequestProcessing {
+			v.Status, v.UpdatedAt, v.EndedAt, v.Summary, v.Error = now.State, now.Updated, d.EndedAt, d.Summary, d.Error
+		}
 	}
 	return v
 }

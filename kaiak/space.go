@@ -44,6 +44,7 @@ type space struct {
 	problems []incidents.Problem
 	pending  map[string]map[string]bool // ids of proposals that may be pending, by path; nil until read
 	hidden   map[string]bool            // ids in the baseline; nil until read
+	awaited  []string                   // documents that have to be opened before what a dead process left is settled
 	watching bool
 	watcher  *incidents.Watcher
 	stopped  bool

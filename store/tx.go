@@ -141,7 +141,8 @@ func (s *Store) Update(ctx context.Context, d Durability, fn func(*Tx) error) (e
 	done := false
 	defer func() {
 		if !done { // fn failed or panicked
-			if e := w.exec("ROLLBACK"); e != nil && err != nil {
+			// After some errors, as on a full disk, SQLite has done so by itself.
+			if e := w.exec("ROLLBACK"); e != nil && err != nil && !strings.Contains(e.Error(), "no transaction is active") {
 				err = errors.Join(err, e)
 			}
 		}
