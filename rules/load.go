@@ -212,9 +212,23 @@ func (l *loader) file(source string, text []byte, globals matcher.Globals, pack 
 			l.problem(source, err)
 			continue
 		}
-		r.Pack = pack
+		r.Pack, r.Text = pack, documentText(text, doc.Line)
 		l.add(r, doc)
 	}
+}
+
+// documentText returns the YAML document that the given 1-based line is in.
+func documentText(text []byte, line int) string {
+	lines := strings.SplitAfter(string(text), "\n")
+	from := min(line-1, len(lines))
+	for from > 0 && !strings.HasPrefix(lines[from-1], "---") {
+		from--
+	}
+	to := from
+	for to < len(lines) && !strings.HasPrefix(lines[to], "---") {
+		to++
+	}
+	return strings.TrimSpace(strings.Join(lines[from:to], "")) + "\n"
 }
 
 // isKonveyor tells Konveyor's rule files, which are lists, from ast-grep's.

@@ -26,6 +26,7 @@ type Rule struct {
 	URL      string
 	Pack     string // the built-in pack it is from, "" for none
 	Source   string // "file:line" that it was read from
+	Text     string // its YAML document
 
 	// What `metadata` says to Kaiak; Metadata has all of it.
 	Category           string   // "mechanical", "local", "cross-file" or ""

@@ -15,9 +15,9 @@ import (
 func newRules() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rules",
-		Short: "List, lint and test rules",
+		Short: "List, show, write, lint and test rules",
 	}
-	cmd.AddCommand(newRulesList(), newRulesLint(), newRulesTest(), newRulesCoverage())
+	cmd.AddCommand(newRulesList(), newRulesShow(), newRulesNew(), newRulesLint(), newRulesTest(), newRulesCoverage())
 	return cmd
 }
 
