@@ -441,3 +441,25 @@ func TestEveryCaseIsThere(t *testing.T) {
 		}
 	}
 }
+
+func Test18TotalTimeoutEndsAStreamThatStillWrites(t *testing.T) {
+	r := newRig(t, []step{stream(say("a"), frame{Wait: "one"}, say("b"), frame{Wait: "two"})}, func(p *Profile, _ *Options) {
+		p.Timeouts = Timeouts{Idle: 10 * time.Minute, Progress: 10 * time.Minute, Total: 12 * time.Minute}
+	})
+	go func() {
+		<-r.server.Reached("one")
+		r.clock.Await(func(d []time.Duration, _ int) bool { return len(d) == 3 }) // total, idle, progress
+		r.clock.Advance(7 * time.Minute)
+		r.server.Release("one")
+		<-r.server.Reached("two")
+		// What came since has set the other two anew.
+		r.clock.Await(func(d []time.Duration, _ int) bool {
+			return len(d) == 3 && d[0] == 5*time.Minute && d[1] == 10*time.Minute
+		})
+		r.clock.Advance(5 * time.Minute)
+	}()
+	_, err := r.ask()
+	if e := fails(t, err, KindTotal, "12m0s"); e.Attempts != 1 {
+		t.Errorf("attempts = %d", e.Attempts)
+	}
+}
