@@ -349,6 +349,8 @@ func fixEdits(text []byte, start, end int, pieces []pattern.Piece) (edits, verba
 	var pending []byte
 	at := start
 	inPlace = true
+	first := bytes.IndexByte(text, '\n')
+	crlf := first > 0 && text[first-1] == '\r'
 	var layout []workspace.Edit // edits that would only join lines
 	flush := func(to int) {
 		change := appendChange(nil, text, at, to, pending)
@@ -367,7 +369,7 @@ func fixEdits(text []byte, start, end int, pieces []pattern.Piece) (edits, verba
 			continue
 		}
 		inPlace = inPlace && !p.Carried
-		pending = append(pending, p.Text...)
+		pending = append(pending, withLineEnds(p.Text, crlf)...)
 	}
 	flush(end)
 	if len(edits) == 0 {
@@ -378,6 +380,14 @@ func fixEdits(text []byte, start, end int, pieces []pattern.Piece) (edits, verba
 		verbatim = slices.Concat(edits, layout)
 	}
 	return edits, verbatim, claims, inPlace
+}
+
+// withLineEnds gives text the line ends of a file that has \r\n.
+func withLineEnds(text []byte, crlf bool) []byte {
+	if !crlf || bytes.IndexByte(text, '\n') < 0 {
+		return text
+	}
+	return bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
 }
 
 // sameTokens reports whether two texts differ in white space alone.

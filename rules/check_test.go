@@ -3,9 +3,11 @@ package rules
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/kaiak/kaiak/treesitter"
+	"github.com/kaiak/kaiak/workspace"
 )
 
 // TestDeclarationsInOnePass: the pass gives what looking up each offset gives.
@@ -27,6 +29,32 @@ func TestDeclarationsInOnePass(t *testing.T) {
 			if got := d.at(offset); got != want.Qualified {
 				t.Fatalf("%s: offset %d: %q, want %q", lang, offset, got, want.Qualified)
 			}
+		}
+	}
+}
+
+// TestLineEndsOfTheFile: what a fix writes has the line ends of its file.
+func TestLineEndsOfTheFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "r.yml"), []byte("id: a\nlanguage: js\nrule: {pattern: 'two($A, $B)'}\nfix: \"one($B);\\none($A)\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set, problems, err := Load(context.Background(), []string{dir}, LoadOptions{})
+	if err != nil || len(problems) > 0 {
+		t.Fatal(problems, err)
+	}
+	for text, want := range map[string]string{
+		"two(1, 2);\n":                  "one(2);\none(1);\n",
+		"x\r\ntwo(1, [\r\n3\r\n]);\r\n": "x\r\none([\r\n3\r\n]);\r\none(1);\r\n",
+	} {
+		file := &workspace.File{Path: "a.js", Text: []byte(text)}
+		matches, err := set.Check(context.Background(), file, nil)
+		if err != nil || len(matches) != 1 {
+			t.Fatal(len(matches), err)
+		}
+		got, err := workspace.ApplyEdits(file.Text, matches[0].Fixes[0].Edits)
+		if err != nil || string(got) != want {
+			t.Errorf("got %q, %v, want %q", got, err, want)
 		}
 	}
 }
