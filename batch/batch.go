@@ -26,6 +26,7 @@ type Options struct {
 	Scan      bool                              // find incidents by rule, with the workspace's own rule settings where Rules is empty
 	Engines   []string                          // "recipe", "model", in the order to try; empty: recipe only
 	Context   map[string]any                    // the contract's migration_context
+	Trust     bool                              // the user trusts the workspace: its model settings count, and the user's diagnostics command runs in it
 	Apply     bool                              // false: a dry run
 	Approve   Policy                            // "" is Recipes
 	Resume    bool                              // continue a run that was killed or paused, with what it was asked
@@ -107,6 +108,9 @@ func (b *run) start(ctx context.Context) error {
 	settings := map[string]any{}
 	if len(b.record.Rules) > 0 {
 		settings["rules"] = b.record.Rules
+	}
+	if b.opts.Trust {
+		settings["trusted"] = true
 	}
 	var err error
 	b.client, err = client.Start(ctx, command, client.Options{

@@ -84,6 +84,7 @@ interrupted or ran out of budget; --resume then continues it.`,
 	flags.StringArrayVar(&opts.Rules, "rules", nil, "`source` of rules to find incidents by: file, folder, builtin or builtin:PACK; repeatable (default without --incidents: the workspace's own and the packs that concern it)")
 	flags.StringArrayVar(&opts.Engines, "engine", nil, "recipe or model, in the order to try; repeatable (default recipe)")
 	flags.StringArrayVar(&prefixes, "prefix", nil, "`FROM=TO`: where an analysis saw the workspace's files; repeatable")
+	flags.BoolVar(&opts.Trust, "trust", false, "trust the workspace: follow its model settings, and run your diagnostics command in it")
 	flags.BoolVar(&opts.Apply, "apply", false, "write what the policy approves")
 	flags.StringVar(&approve, "approve", string(batch.Recipes), "what is approved without a person: recipes, validated or none")
 	flags.StringVar(&report, "report", "", "`file` for the report, JSON with a row per incident")

@@ -104,7 +104,7 @@ func TestModelExample(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(config, "diagnostics.yaml"), []byte(judge), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, code := kaiakCommand(t, env, "batch", "--workspace", filepath.Join(dir, "fresh"), "--engine", "model", "--approve", "validated", "-v")
+	out, code := kaiakCommand(t, env, "batch", "--workspace", filepath.Join(dir, "fresh"), "--engine", "model", "--approve", "validated", "--trust", "-v")
 	if text := server.Received()[len(server.Received())-1].Text(); code != 1 || !strings.Contains(text, "newly reported") {
 		t.Errorf("with a judge that objects, it ended with %d:\n%s\nand the model was told\n%s", code, out, text)
 	}
