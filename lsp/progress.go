@@ -182,20 +182,26 @@ func (p *progress) End(message string) {
 	if p.token == nil {
 		return
 	}
+	p.end(message)
+	// Not before: whoever ends all that is registered must find it ended.
 	p.server.tasks.remove(tokenKey(p.token))
+}
+
+func (p *progress) end(message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended {
 		return
 	}
 	p.ended = true
+	if !p.begun {
+		return
+	}
 	end := &protocol.WorkDoneProgressEnd{Kind: "end"}
 	if message != "" {
 		end.Message = &message
 	}
-	if p.begun {
-		p.send("", end)
-	}
+	p.send("", end)
 }
 
 // send queues one $/progress; mu must be held, so that begin comes first and
