@@ -123,8 +123,10 @@ func Test19OnlyCommentsUntilProgressTimeout(t *testing.T) {
 	}
 	frames = append(frames, frame{Wait: "forever"})
 	r := newRig(t, []step{stream(frames...)})
+	heard := make(chan struct{})
 	go func() {
-		sets := 0
+		<-heard // the last progress there is: its timer runs from here
+		sets := r.clock.Sets() - 1
 		for i := range 6 {
 			<-r.server.Reached(strconv.Itoa(i))
 			// The idle timer was set anew by what came before.
@@ -136,7 +138,7 @@ func Test19OnlyCommentsUntilProgressTimeout(t *testing.T) {
 			r.server.Release(strconv.Itoa(i))
 		}
 	}()
-	_, err := r.ask()
+	_, err := r.client.Chat(context.Background(), Request{Messages: []Message{User("u")}}, func(Delta) { close(heard) })
 	if e := fails(t, err, KindProgress, "2m0s"); e.Attempts != 1 {
 		t.Errorf("attempts = %d", e.Attempts)
 	}
