@@ -1,5 +1,5 @@
 // Bundles the extension into dist/extension.js, and the tests that run inside
-// the extension host into dist/test/index.js.
+// the extension host into dist/test.
 import { build } from 'esbuild';
 
 const production = process.argv.includes('--production');
@@ -15,5 +15,5 @@ const common = {
 };
 await build({ ...common, entryPoints: ['src/extension.ts'], outfile: 'dist/extension.js' });
 if (!production) {
-  await build({ ...common, entryPoints: ['src/test/index.ts'], outfile: 'dist/test/index.js' });
+  await build({ ...common, entryPoints: ['src/test/first.ts', 'src/test/second.ts'], outdir: 'dist/test' });
 }

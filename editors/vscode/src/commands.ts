@@ -7,7 +7,8 @@ import type { Interactions } from './interactions';
 import type { ProposalNode } from './proposalTree';
 import { toRange, type Review } from './review';
 import type { Store } from './store';
-import { showDiff } from './virtual';
+import { saveEdited, showDiff } from './proposedText';
+import { follow } from './requests';
 import { kind, message, type Incident, type Proposal } from './wire';
 
 export interface Parts {
@@ -46,10 +47,14 @@ export function registerCommands(parts: Parts): vscode.Disposable {
   /** accept applies a proposal or some of its hunks; what became stale is said, not forced. */
   const accept = async (given: Proposal, hunks?: number[]): Promise<void> => {
     const p = (await store.withFiles(given.proposal_id)) ?? given;
+    await saveEdited(p);
+    const edited = store.editsOf(p);
     try {
-      const result = await store.api.apply(p, hunks);
+      // What the user edited is accepted as it stands, not by the hunks it was made of.
+      const result = await store.api.apply(p, edited.size > 0 ? undefined : hunks, edited);
       store.forget(result.verdicts);
       if (result.rest_proposal_id) await store.refetch(result.rest_proposal_id);
+      if (result.rest_problem) void vscode.window.showWarningMessage(`Kaiak: the other changes are not kept: ${result.rest_problem}`);
     } catch (err) {
       if (kind(err) !== 'CONTENT_MODIFIED') throw err;
       void vscode.window.showWarningMessage(`Kaiak: ${message(err)}`);
@@ -72,7 +77,11 @@ export function registerCommands(parts: Parts): vscode.Disposable {
     for (const [folder, own] of byFolder(store, list)) {
       const session = await store.session(folder);
       for (let i = 0; i < own.length; i += maxIncidents) {
-        await run(store, session, own.slice(i, i + maxIncidents), engines);
+        const page = own.slice(i, i + maxIncidents);
+        const title = page.length === 1 ? `Kaiak: fixing ${page[0]!.rule_id}` : `Kaiak: fixing ${page.length} incidents`;
+        const end = await follow(store, session, title, page.length, () => store.api.generate(session, page.map((one) => ({ id: one.id })), engines));
+        const reason = page.length === 1 && end.results?.find((r) => r.reason)?.reason;
+        if (reason) void vscode.window.showInformationMessage(`Kaiak made no change: ${reason}`);
       }
     }
   };
@@ -154,10 +163,10 @@ export function registerCommands(parts: Parts): vscode.Disposable {
     }),
     register('acceptProposal', async (arg?: ProposalNode | string) => { const p = proposal(arg); if (p) await accept(p); }),
     register('rejectProposal', async (arg?: ProposalNode | string) => { const p = proposal(arg); if (p) await reject(p); }),
-    register('refineProposal', async (arg?: ProposalNode | string) => {
+    register('refineProposal', async (arg?: ProposalNode | string, given?: string) => {
       const p = proposal(arg);
-      const comment = p && (await vscode.window.showInputBox({ title: `Refine: ${p.description}`, prompt: 'What should be different?' }));
-      if (p && comment) await store.api.refine(p.proposal_id, comment);
+      const comment = p && (typeof given === 'string' ? given : await vscode.window.showInputBox({ title: `Refine: ${p.description}`, prompt: 'What should be different?' }));
+      if (p && comment) await follow(store, p.session_id, `Kaiak: refining ${p.description}`, p.incident_ids.length, () => store.api.refine(p.proposal_id, comment));
     }),
     register('revertProposal', async (arg?: ProposalNode | string) => {
       const p = proposal(arg);
@@ -194,34 +203,6 @@ export function registerCommands(parts: Parts): vscode.Disposable {
     register('restart', parts.restart),
     register('showOutput', () => output.show()),
   );
-}
-
-/** run asks for fixes of one page of incidents and shows their progress until the request ends. */
-async function run(store: Store, session: string, list: Incident[], engines: string[]): Promise<void> {
-  const title = list.length === 1 ? `Kaiak: fixing ${list[0]!.rule_id}` : `Kaiak: fixing ${list.length} incidents`;
-  await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, cancellable: true, title }, async (_progress, token) => {
-    // The listener stands before the request is sent: a recipe may be done before its answer is read.
-    const ended = new Map<string, { status?: string; results?: { state: string; reason?: string }[] }>();
-    let wake: () => void = () => undefined;
-    const listener = store.onFinished(({ request, content }) => {
-      ended.set(request, content);
-      wake();
-    });
-    try {
-      const { request_id } = await store.api.generate(session, list.map((i) => ({ id: i.id })), engines);
-      if (!ended.has(request_id)) store.running.set(request_id, list.length);
-      const cancel = token.onCancellationRequested(() => void store.api.cancel(request_id).then(undefined, () => undefined));
-      while (!ended.has(request_id)) await new Promise<void>((next) => { wake = next; });
-      cancel.dispose();
-      await store.fetchProposals(session);
-      if (list.length === 1) {
-        const reason = ended.get(request_id)?.results?.find((r) => r.reason)?.reason;
-        if (reason) void vscode.window.showInformationMessage(`Kaiak made no change: ${reason}`);
-      }
-    } finally {
-      listener.dispose();
-    }
-  });
 }
 
 function byFolder(store: Store, list: Incident[]): Map<string, Incident[]> {

@@ -8,17 +8,17 @@ import { registerCommands } from './commands';
 import { IncidentTree } from './incidentTree';
 import { Interactions } from './interactions';
 import { ProposalTree } from './proposalTree';
+import { ProposedText } from './proposedText';
 import { Review } from './review';
 import { newClient, serverPath, settings } from './server';
 import { Status } from './status';
 import { Store } from './store';
-import { ProposedText } from './virtual';
 import { Api, message, type StreamEvent } from './wire';
 
 const streams = ['progress', 'ai_response', 'tool_call', 'thinking', 'user_interaction', 'file_modification', 'error', 'system'];
 
 /** What other extensions, and the tests, may use. */
-export interface KaiakApi { store: Store; review: Review; client: LanguageClient; ready: Promise<void> }
+export interface KaiakApi { store: Store; incidents: IncidentTree; review: Review; activity: Activity; interactions: Interactions; client: LanguageClient; ready: Promise<void> }
 
 let client: LanguageClient | undefined;
 
@@ -80,9 +80,7 @@ export function activate(context: vscode.ExtensionContext): KaiakApi | undefined
   };
 
   const restart = async (): Promise<void> => {
-    await client?.restart();
-    await store.restore();
-    follow();
+    await client?.restart(); // what follows from it is done by the change of state below
   };
   context.subscriptions.push(
     view, review, interactions, status, store,
@@ -109,7 +107,7 @@ export function activate(context: vscode.ExtensionContext): KaiakApi | undefined
     },
   );
   ready.catch(() => undefined); // told above; who needs it awaits api.ready
-  return { store, review, client, ready };
+  return { store, incidents, review, activity, interactions, client, ready };
 }
 
 export async function deactivate(): Promise<void> {

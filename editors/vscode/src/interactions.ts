@@ -31,12 +31,21 @@ export class Interactions {
     this.tell();
   }
 
+  /** waiting returns the open questions, the oldest first. */
+  waiting(): InteractionContent[] {
+    return this.open.map((q) => q.content);
+  }
+
   /** answer asks the oldest open question. A dismissed one stays open. */
   async answer(): Promise<void> {
     const q = this.open[0];
+    const data = q && await ask(q.content);
+    if (data) await this.respond(data, q);
+  }
+
+  /** respond answers a question, by default the oldest that is open. */
+  async respond(data: object, q = this.open[0]): Promise<void> {
     if (!q) return;
-    const data = await ask(q.content);
-    if (!data) return;
     try {
       await this.api.respond(q.id, q.content.interaction_type, data);
     } catch (err) {

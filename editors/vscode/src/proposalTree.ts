@@ -52,7 +52,7 @@ export class ProposalTree implements vscode.TreeDataProvider<ProposalNode> {
   getTreeItem(node: ProposalNode): vscode.TreeItem {
     if (node.type === 'file') {
       const item = new vscode.TreeItem(vscode.Uri.parse(node.file.uri));
-      item.description = node.file.change_type === 'edit' ? true : node.file.change_type;
+      item.description = this.store.editsOf(node.proposal).has(node.file.file_path) ? 'edited by you' : node.file.change_type === 'edit' ? true : node.file.change_type;
       item.contextValue = `file.${node.proposal.status}`;
       item.command = { command: 'kaiak.diffProposal', title: 'Show Side by Side', arguments: [node] };
       return item;

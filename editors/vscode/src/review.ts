@@ -101,8 +101,9 @@ export class Review implements vscode.CodeLensProvider {
     for (const pending of this.hunksIn(document)) {
       const at = new vscode.Range(pending.range.start.line, 0, pending.range.start.line, 0);
       const args = [pending.proposal.proposal_id, pending.hunk.index];
+      const accept = this.store.editsOf(pending.proposal).size > 0 ? 'Accept as Edited' : 'Accept';
       lenses.push(
-        new vscode.CodeLens(at, { command: 'kaiak.acceptHunk', title: '$(check) Accept', tooltip: preview(pending.hunk), arguments: args }),
+        new vscode.CodeLens(at, { command: 'kaiak.acceptHunk', title: `$(check) ${accept}`, tooltip: preview(pending.hunk), arguments: args }),
         new vscode.CodeLens(at, { command: 'kaiak.rejectHunk', title: '$(close) Reject', arguments: args }),
         new vscode.CodeLens(at, { command: 'kaiak.diffProposal', title: pending.hunk.rule_id || 'Show side by side', arguments: [pending.proposal.proposal_id] }),
       );

@@ -2,10 +2,10 @@
 // commands act on it; only the server changes it.
 
 import * as vscode from 'vscode';
-import { Api, kind, type Incident, type Proposal, type StreamEvent, type SystemContent, type Verdict } from './wire';
+import { Api, kind, type Incident, type Proposal, type ProposalFile, type StreamEvent, type SystemContent, type Verdict } from './wire';
 
-/** A folder of the workspace and the Kaiak session that works in it. */
-interface Folder { path: string; session?: Promise<string> }
+/** How many of a folder's latest sessions are asked whether something is pending in them. */
+const recentSessions = 10;
 
 const sessionKey = (path: string) => `kaiak.session:${path}`;
 
@@ -15,13 +15,18 @@ export class Store {
   /** Running requests and the number of incidents of each. */
   readonly running = new Map<string, number>();
 
-  private readonly folders = new Map<string, Folder>();
+  /** The session of each folder. */
+  private readonly sessions = new Map<string, Promise<string>>();
+  /** Texts of pending proposals that the user edited, by proposal and file. */
+  private readonly edits = new Map<string, Map<string, string>>();
   private readonly changedIncidents = new vscode.EventEmitter<void>();
   private readonly changedProposals = new vscode.EventEmitter<void>();
   private readonly finished = new vscode.EventEmitter<{ request: string; content: SystemContent }>();
   readonly onIncidents = this.changedIncidents.event;
   readonly onProposals = this.changedProposals.event;
   readonly onFinished = this.finished.event;
+  /** Requests of a server that is gone, as long as it is not known whether the new one goes on with them. */
+  private lost = new Set<string>();
   private readonly refetching = new Map<string, Promise<void>>();
 
   constructor(readonly api: Api, private readonly memory: vscode.Memento, private readonly log: vscode.LogOutputChannel) {}
@@ -42,49 +47,62 @@ export class Store {
 
   /** session returns the folder's session: the one of the last window where it still is, else a new one. */
   session(path: string): Promise<string> {
-    const folder = this.folders.get(path) ?? { path };
-    this.folders.set(path, folder);
-    folder.session ??= this.openSession(path).catch((err: unknown) => {
-      delete folder.session;
-      throw err;
-    });
-    return folder.session;
+    const known = this.sessions.get(path);
+    if (known) return known;
+    const opened = this.openSession(path);
+    this.sessions.set(path, opened);
+    opened.catch(() => { if (this.sessions.get(path) === opened) this.sessions.delete(path); });
+    return opened;
   }
 
   private async openSession(path: string): Promise<string> {
-    const last = this.memory.get<string>(sessionKey(path));
+    const last = this.memory.get<string>(sessionKey(path)) ?? await this.leftSession(path);
     if (last) {
       try {
-        const { session_id } = await this.api.resumeSession(last);
-        await this.fetchProposals(session_id);
-        return session_id;
+        await this.resume(last);
+        return last;
       } catch (err) {
         this.log.info(`session ${last} is not taken up again: ${kind(err) || String(err)}`);
       }
     }
-    return this.newSession(path);
-  }
-
-  private async newSession(path: string): Promise<string> {
     const { session_id } = await this.api.createSession(path, `VS Code ${new Date().toISOString().slice(0, 16)}`);
     await this.memory.update(sessionKey(path), session_id);
     return session_id;
   }
 
-  /** useSession makes another session the folder's own. */
-  async useSession(path: string, session: string): Promise<void> {
-    await this.api.resumeSession(session);
-    this.folders.set(path, { path, session: Promise.resolve(session) });
-    await this.memory.update(sessionKey(path), session);
-    this.proposals.clear();
+  /** leftSession returns the latest session of a folder in which something waits for review. */
+  private async leftSession(path: string): Promise<string | undefined> {
+    const { sessions } = await this.api.listSessions(path);
+    for (const { session_id } of sessions.slice(0, recentSessions)) {
+      if (await this.api.hasPending(session_id)) return session_id;
+    }
+    return undefined;
+  }
+
+  /** resume hears a session again; requests that did not outlive their server are over. */
+  private async resume(session: string): Promise<void> {
+    const resumed = await this.api.resumeSession(session);
+    for (const id of [...resumed.active_request_ids, ...resumed.resumed_request_ids]) this.lost.delete(id);
     await this.fetchProposals(session);
   }
 
-  /** restore takes up the sessions that earlier windows left, so that pending proposals are shown again. */
+  /** useSession makes another session the folder's own. */
+  async useSession(path: string, session: string): Promise<void> {
+    this.proposals.clear();
+    await this.resume(session);
+    this.sessions.set(path, Promise.resolve(session));
+    await this.memory.update(sessionKey(path), session);
+  }
+
+  /** restore takes up what earlier windows, or an earlier server, left: pending proposals are shown again. */
   async restore(): Promise<void> {
+    this.sessions.clear();
+    this.lost = new Set(this.running.keys());
     for (const path of this.folderPaths()) {
-      if (this.memory.get<string>(sessionKey(path))) await this.session(path);
+      if (this.memory.get<string>(sessionKey(path)) ?? await this.leftSession(path)) await this.session(path);
     }
+    for (const request of this.lost) this.finish(request, { event: 'request_completed', status: 'interrupted' });
+    this.lost.clear();
   }
 
   /** fetchIncidents reads all pages of every folder's incidents. */
@@ -145,14 +163,37 @@ export class Store {
     if (method !== 'kaiak/stream/system') return;
     const content = event.content as unknown as SystemContent;
     const request = content.request_id ?? event.request_id;
-    if (content.event === 'request_completed' && request) {
-      this.running.delete(request);
-      this.finished.fire({ request, content });
-    }
+    if (content.event === 'request_completed' && request) this.finish(request, content);
     if (content.event.startsWith('proposal_') && (content.proposal_id ?? event.proposal_id)) {
       void this.refetch((content.proposal_id ?? event.proposal_id)!);
       void this.fetchIncidents().catch((err: unknown) => this.log.warn(String(err)));
     }
+  }
+
+  /** begin remembers a request that runs. */
+  begin(request: string, incidents: number): void {
+    this.running.set(request, incidents);
+    this.changedProposals.fire();
+  }
+
+  private finish(request: string, content: SystemContent): void {
+    this.running.delete(request);
+    this.finished.fire({ request, content });
+  }
+
+  /** edit keeps the user's own text for a file of a pending proposal. */
+  edit(proposal: Proposal, file: ProposalFile, text: string): void {
+    const own = this.edits.get(proposal.proposal_id) ?? new Map<string, string>();
+    if (text === file.proposed_content) own.delete(file.file_path);
+    else own.set(file.file_path, text);
+    if (own.size > 0) this.edits.set(proposal.proposal_id, own);
+    else this.edits.delete(proposal.proposal_id);
+    this.changedProposals.fire();
+  }
+
+  /** editsOf returns the user's own texts for a proposal, by file path. */
+  editsOf(proposal: Proposal): ReadonlyMap<string, string> {
+    return this.edits.get(proposal.proposal_id) ?? new Map<string, string>();
   }
 
   forget(verdicts: readonly Verdict[] | undefined): void {

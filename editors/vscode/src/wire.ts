@@ -141,10 +141,10 @@ export class Api {
     return this.call<{ session_id: string; status: string }>('session/create', { workspace_path, session_name });
   }
   resumeSession(session_id: string) {
-    return this.call<{ session_id: string; status: string }>('session/resume', { session_id });
+    return this.call<{ session_id: string; status: string; active_request_ids: string[]; resumed_request_ids: string[]; pending_proposals: number }>('session/resume', { session_id });
   }
   listSessions(workspace_path: string) {
-    return this.call<{ sessions: SessionRow[] }>('session/list', { workspace_path, limit: 100 });
+    return this.call<{ sessions: SessionRow[] }>('session/list', { workspace_path, status: 'open', limit: 100 });
   }
   sessionEvents(session_id: string, after_sequence: number) {
     return this.call<{ events: { method: string; params: StreamEvent }[] }>('session/events', { session_id, after_sequence, limit: 1000 });
@@ -177,18 +177,22 @@ export class Api {
     } while (cursor);
     return all;
   }
+  async hasPending(session_id: string): Promise<boolean> {
+    const page = await this.call<{ proposals: Proposal[] }>('proposal/list', { session_id, status: 'pending', limit: 1 });
+    return page.proposals.length > 0;
+  }
   getProposal(proposal_id: string) {
     return this.call<Proposal>('proposal/get', { proposal_id });
   }
-  /** Approves the bytes that the user saw: of all hunks, or of some. */
-  apply(proposal: Proposal, hunks?: number[]) {
+  /** Approves the bytes that the user saw: of all hunks, of some, or as the user edited them. */
+  apply(proposal: Proposal, hunks: number[] | undefined, edited: ReadonlyMap<string, string>) {
     const files = (proposal.files ?? []).map((f) => ({
       file_path: f.file_path,
       base_sha256: f.base_sha256,
       // Of some hunks the outcome is another text than the proposed one.
-      ...(hunks ? {} : { proposed_sha256: f.proposed_sha256 }),
+      ...(hunks ? {} : edited.has(f.file_path) ? { proposed_content: edited.get(f.file_path) } : { proposed_sha256: f.proposed_sha256 }),
     }));
-    return this.call<{ status: ProposalStatus; verdicts: Verdict[]; rest_proposal_id?: string }>('proposal/apply', {
+    return this.call<{ status: ProposalStatus; verdicts: Verdict[]; rest_proposal_id?: string; rest_problem?: string }>('proposal/apply', {
       proposal_id: proposal.proposal_id, files, ...(hunks ? { hunks, rest: 'keep' } : {}),
     });
   }

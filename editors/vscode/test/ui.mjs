@@ -10,7 +10,7 @@ const images = update ? join(extension, '..', '..', 'docs', 'images') : join(ext
 /** ui runs every step in one window and returns how many failed. */
 export async function ui() {
   mkdirSync(images, { recursive: true });
-  const vscode = await start('vscode-ui.jsonl');
+  const vscode = await start('vscode-ui');
   let failed = 0;
   let page;
   const shot = (name) => page.screenshot({ path: join(images, `${name}.png`) });

@@ -1,2 +1,0 @@
-// Entry of the tests that run inside the extension host.
-export { run } from './runner';
