@@ -111,6 +111,10 @@ func TestRecipeThenModel(t *testing.T) {
 		t.Errorf("output %+v", out)
 	}
 	e.checkStream(session)
+	used := must[SessionContextResult](t, e.client, "kaiak/session/context", m{"session_id": session})
+	if used.Turns != 1 || used.Usage.Input != 10 || used.Usage.Output != 5 || used.Usage.CostUSD != nil || len(used.Models) != 1 {
+		t.Errorf("usage %+v", used)
+	}
 	// Back and forth again.
 	must[SessionRevertResult](t, e.client, "kaiak/session/revert", m{"session_id": session})
 	if e.read("a.go") != before {
