@@ -191,7 +191,7 @@ func TestReadLines(t *testing.T) {
 	text := `# example.com/m
 ./a.go:3:2: undefined: x
 vet: b.go:4:5: unreachable code
-/work/src/C.java:7: error: cannot find symbol
+/home/u/app/src/C.java:7: error: cannot find symbol
 src/d.ts(8,3): error TS2304: Cannot find name 'x'.
 e.py:9:1: F401 'os' imported but unused
 f.go:10:1: SA1019: ioutil is deprecated (staticcheck)
@@ -199,7 +199,7 @@ f.go:10:1: SA1019: ioutil is deprecated (staticcheck)
 ../h.go:1:1: outside
 nonsense
 `
-	got := readLines([]byte(text), []string{"/work"}, "tool")
+	got := readLines([]byte(text), []string{"/home/u/app"}, "tool")
 	want := "a.go:3 tool undefined: x; b.go:4 tool unreachable code; src/C.java:7 tool cannot find symbol; src/d.ts:8 TS2304 Cannot find name 'x'.; e.py:9 F401 'os' imported but unused; f.go:10 SA1019 ioutil is deprecated (staticcheck)"
 	if names(got) != want {
 		t.Errorf("got  %s\nwant %s", names(got), want)
@@ -212,7 +212,7 @@ nonsense
 func FuzzReadLines(f *testing.F) {
 	f.Add("a.go:3:2: x (Y)\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, in := range readLines([]byte(text), []string{"/work"}, "tool") {
+		for _, in := range readLines([]byte(text), []string{"/home/u/app"}, "tool") {
 			if in.LineNumber <= 0 || !filepath.IsLocal(filepath.FromSlash(in.FilePath)) {
 				t.Errorf("%q gives %+v", text, in)
 			}
