@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"runtime"
 	"strings"
@@ -484,6 +485,26 @@ func TestDuplicateID(t *testing.T) {
 	}
 	if a := p.call(`"a"`, "kaiak/slow", "{}"); a.Error != nil {
 		t.Errorf("got %s", a.body)
+	}
+}
+
+// TestCancelledByTheLibrary checks that what jrpc2 says about a request that it
+// never started, because the connection was ending, becomes what we say.
+func TestCancelledByTheLibrary(t *testing.T) {
+	ours, theirs := net.Pipe()
+	defer func() { _, _ = ours.Close(), theirs.Close() }()
+	s := newServer(t.Context(), newTestEngine(), stdStream(theirs, theirs), Options{})
+	for sent, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":"a","error":{"code":-32097,"message":"context canceled"}}`:          `{"jsonrpc":"2.0","id":"a","error":{"code":-32800,`,
+		`{"jsonrpc":"2.0","id":1,"result":{"jsonrpc":"2.0","id":1,"error":{"code":-32097,"a":1}}}`: `{"jsonrpc":"2.0","id":1,"result":`,
+	} {
+		if err := (*wire)(s.conn).Send([]byte(sent)); err != nil {
+			t.Fatal(err)
+		}
+		waiting := s.conn.out.queue
+		if got := string(waiting[len(waiting)-1].body); !strings.HasPrefix(got, want) {
+			t.Errorf("%s became %s", sent, got)
+		}
 	}
 }
 

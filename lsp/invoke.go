@@ -75,7 +75,7 @@ func (c *conn) invoke(_ context.Context, req *jrpc2.Request) (result any, err er
 }
 
 // cancelled is the answer to a request whose context ended.
-func cancelled(ctx context.Context) error {
+func cancelled(ctx context.Context) *jrpc2.Error {
 	if errors.Is(context.Cause(ctx), errCancelledByClient) {
 		return wireError(kaiak.Errorf(kaiak.RequestCancelled, "the request was cancelled"))
 	}

@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/creachadair/jrpc2"
+
 	"github.com/kaiak/kaiak/kaiak"
 )
 
@@ -58,10 +60,15 @@ func (w *wire) Send(body []byte) error {
 	c := (*conn)(w)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	body = bytes.Clone(body)
 	for _, id := range answeredIDs(body) {
 		delete(c.inflight, idKey(id))
+		// A request that the end of the connection met before its handler.
+		if bytes.HasPrefix(body, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,`, id, jrpc2.Cancelled)) {
+			body = errorMessage(id, cancelled(c.ctx))
+		}
 	}
-	c.sendLocked("", bytes.Clone(body))
+	c.sendLocked("", body)
 	answers := func(prefix []byte) bool { return bytes.HasPrefix(body, prefix) }
 	if !c.isOpen && slices.ContainsFunc(c.opening, answers) {
 		c.isOpen = true
@@ -271,16 +278,16 @@ func (c *conn) refuse(f *fault) {
 		c.log.Warn("a message was dropped", "reason", f.reason)
 		return
 	}
-	body, err := json.Marshal(struct {
-		Version string          `json:"jsonrpc"`
-		ID      json.RawMessage `json:"id"`
-		Error   any             `json:"error"`
-	}{"2.0", f.id, wireError(f.wire())})
-	if err != nil {
-		c.log.Error("an error cannot be encoded", "error", err)
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.sendLocked("", body)
+	c.sendLocked("", errorMessage(f.id, wireError(f.wire())))
+}
+
+// errorMessage is the answer to a request that failed.
+func errorMessage(id json.RawMessage, e *jrpc2.Error) []byte {
+	text, err := json.Marshal(e)
+	if err != nil { // its data is JSON already, and nothing else in it can fail
+		text = fmt.Appendf(nil, `{"code":%d,"message":"internal error"}`, jrpc2.InternalError)
+	}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":%s}`, id, text)
 }
