@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	perFamily = flag.Int("cases", 2000, "generated cases for each language family")
+	perFamily = flag.Int("cases", 2000, "generated cases for each language family; a tenth with -short")
 	seed      = flag.Int64("seed", 1, "of the generator")
 )
 
@@ -40,6 +40,10 @@ type tally struct {
 
 func TestDifferential(t *testing.T) {
 	bin := oracle(t)
+	perFamily := *perFamily
+	if testing.Short() {
+		perFamily /= 10
+	}
 	var names []string
 	for name := range families {
 		names = append(names, name)
@@ -50,11 +54,11 @@ func TestDifferential(t *testing.T) {
 			sum := tally{excluded: map[string]int{}}
 			langs := families[name]
 			for _, language := range langs {
-				differential(t, bin, language, (*perFamily+len(langs)-1)/len(langs), &sum)
+				differential(t, bin, language, (perFamily+len(langs)-1)/len(langs), &sum)
 			}
 			t.Logf("%d cases, %d of them with matches, %d matches; %d rules that both reject; excluded: %v", sum.cases, sum.matching, sum.matches, sum.rejected, sum.excluded)
-			if sum.cases < *perFamily {
-				t.Errorf("only %d cases of %d", sum.cases, *perFamily)
+			if sum.cases < perFamily {
+				t.Errorf("only %d cases of %d", sum.cases, perFamily)
 			}
 			if sum.matching < sum.cases/3 {
 				t.Errorf("only %d of %d cases match anything: the comparison says little", sum.matching, sum.cases)
