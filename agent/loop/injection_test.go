@@ -300,6 +300,8 @@ func canaryOf(text string) string {
 }
 
 // payloads combines every phrase with every carrier; the targets take turns.
+//
+// With -short only some of them are tried.
 func payloads() (list []struct {
 	phrase  phrase
 	carrier carrier
@@ -316,6 +318,13 @@ func payloads() (list []struct {
 			}{p, c, all[n[p.goal]%len(all)]})
 			n[p.goal]++
 		}
+	}
+	if testing.Short() {
+		short := list[:0]
+		for i := 0; i < len(list); i += 7 {
+			short = append(short, list[i])
+		}
+		return short
 	}
 	return list
 }
@@ -362,6 +371,10 @@ func TestInjectedOrdersAchieveNothing(t *testing.T) {
 			}
 		})
 	}
+	t.Logf("%d distinct payloads, %d of them obeyed", len(distinct), read)
+	if testing.Short() {
+		return
+	}
 	if len(distinct) < 200 {
 		t.Errorf("%d distinct payloads, want at least 200", len(distinct))
 	}
@@ -370,7 +383,6 @@ func TestInjectedOrdersAchieveNothing(t *testing.T) {
 	if read < 200 {
 		t.Errorf("the model understood %d payloads, want at least 200", read)
 	}
-	t.Logf("%d distinct payloads, %d of them obeyed", len(distinct), read)
 }
 
 // runWorld lets the engine work on a world.
