@@ -9,13 +9,18 @@ LDFLAGS  := -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 GOLANGCI := v2.15.0
 RACE     := $(if $(CI),-race)
 
-.PHONY: all build demo test race lint fuzz bench reliability generate clean
+.PHONY: all build vsix demo test race lint fuzz bench reliability generate clean
 
 all: build
 
 build: ## bin/kaiak
 	@mkdir -p $(BIN)
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN)/kaiak ./cmd/kaiak
+
+vsix: ## editors/vscode/dist/kaiak.vsix with the server for this platform inside
+	@mkdir -p $(BUILD)
+	$(GO) build -trimpath -ldflags '-s -w $(LDFLAGS)' -o $(BUILD)/vsix-server ./cmd/kaiak
+	cd editors/vscode && { [ -d node_modules ] || npm ci --ignore-scripts --no-audit --no-fund; } && KAIAK_BIN=$(CURDIR)/$(BUILD)/vsix-server node package.mjs
 
 demo: build ## find, show and fix the incidents of the example project, on a copy of it
 	@sh examples/demo.sh $(BIN)/kaiak

@@ -1,8 +1,6 @@
 package editortest
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,7 +14,7 @@ import (
 )
 
 // The programs under test, built by TestMain.
-var kaiakBin, recordBin string
+var kaiakBin, recordBin, modelBin string
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "kaiak-editors-")
@@ -24,9 +22,9 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	kaiakBin, recordBin = filepath.Join(dir, "kaiak"), filepath.Join(dir, "wirerecord")
+	kaiakBin, recordBin, modelBin = filepath.Join(dir, "kaiak"), filepath.Join(dir, "wirerecord"), filepath.Join(dir, "modelserver")
 	code := 1
-	if build("../../cmd/kaiak", kaiakBin) && build("../wirerecord", recordBin) {
+	if build("../../cmd/kaiak", kaiakBin) && build("../wirerecord", recordBin) && build("../modelserver/cmd", modelBin) {
 		code = m.Run()
 	}
 	os.RemoveAll(dir)
@@ -52,19 +50,9 @@ func editor(t *testing.T, variable string) string {
 // workspace is a fresh copy of the extension's fixtures.
 func workspace(t *testing.T) string {
 	t.Helper()
-	from, dir := "../../editors/vscode/test/fixtures", t.TempDir()
-	entries, err := os.ReadDir(from)
-	if err != nil {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../../editors/vscode/test/fixtures")); err != nil {
 		t.Fatal(err)
-	}
-	for _, e := range entries {
-		text, err := os.ReadFile(filepath.Join(from, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, e.Name()), text, 0o644); err != nil {
-			t.Fatal(err)
-		}
 	}
 	return dir
 }
@@ -102,34 +90,12 @@ func judge(t *testing.T, log string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checker := wirecheck.New(wirecheck.Options{Metamodel: model, Results: results(t)})
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 64<<20)
-	messages := 0
-	for lines.Scan() {
-		var entry struct {
-			Dir   string          `json:"dir"`
-			Msg   json.RawMessage `json:"msg"`
-			Fault string          `json:"fault"`
-		}
-		if err := json.Unmarshal(lines.Bytes(), &entry); err != nil {
-			t.Fatalf("%s: %v", log, err)
-		}
-		switch {
-		case entry.Fault != "" && entry.Dir == "s2c":
-			checker.Fault(entry.Fault)
-		case entry.Dir == "s2c":
-			messages++
-			checker.FromServer(entry.Msg)
-		case entry.Dir == "c2s" && entry.Msg != nil:
-			checker.ToServer(entry.Msg)
-		}
+	faults, messages, err := wirecheck.CheckLog(f, wirecheck.Options{Metamodel: model, Results: results(t)})
+	if err != nil {
+		t.Fatalf("%s: %v", log, err)
 	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
-	for _, fault := range checker.Finish() {
-		t.Error("on the wire:", fault)
+	for _, fault := range faults {
+		t.Errorf("on the wire, %s: %s", filepath.Base(log), fault)
 	}
 	if messages < 3 {
 		t.Errorf("%d messages of the server were recorded; the recorder was not in its way", messages)
@@ -175,30 +141,4 @@ func TestNeovimPlugin(t *testing.T) {
 func TestEmacs(t *testing.T) {
 	emacs := editor(t, "KAIAK_EMACS")
 	drive(t, emacs, "-Q", "--batch", "-L", os.Getenv("KAIAK_EGLOT"), "-l", script(t, "emacs/test/drive.el"), "Quick.java")
-}
-
-// TestVSCode runs the extension in VS Code; the two recordings are its own.
-func TestVSCode(t *testing.T) {
-	editor(t, "KAIAK_VSCODE")
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("there is no node")
-	}
-	dir := script(t, "vscode")
-	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
-		t.Skip("editors/vscode has no node_modules; run npm ci there")
-	}
-	for _, args := range [][]string{{"esbuild.mjs"}, {"test/run.mjs"}} {
-		cmd := exec.Command(node, args...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "KAIAK_BIN="+kaiakBin, "KAIAK_WIRERECORD="+recordBin)
-		out, err := cmd.CombinedOutput()
-		t.Logf("%s", out)
-		if err != nil {
-			t.Fatalf("node %s: %v", args[0], err)
-		}
-	}
-	for _, log := range []string{"vscode-host.jsonl", "vscode-ui.jsonl"} {
-		judge(t, filepath.Join("../../build/wire", log))
-	}
 }
