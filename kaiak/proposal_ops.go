@@ -36,12 +36,14 @@ type ProposalView struct {
 	Files       []FileModificationContent `json:"files,omitempty"`
 }
 
+// proposalView is a proposal as it is shown. sp is nil where the workspace is
+// gone; nothing of it is current then.
 func (s *Service) proposalView(sp *space, p *proposal) ProposalView {
 	c := p.data.Candidate
 	v := ProposalView{ProposalID: p.id, SetID: p.data.SetID, SessionID: p.sessionID, RequestID: p.requestID, Status: p.state, Description: c.Description, Source: c.Engine,
 		RuleIDs: orEmpty(c.RuleIDs), IncidentIDs: orEmpty(c.IncidentIDs), Confidence: c.Confidence, Evidence: c.Evidence, FilePaths: []string{},
 		DependsOn: p.data.DependsOn, Supersedes: p.data.Supersedes, RestOf: p.data.RestOf, Reason: p.data.Reason, DecidedBy: p.data.DecidedBy,
-		CreatedAt: p.created, UpdatedAt: p.updated, Verdicts: orEmpty(p.data.Outcomes), Current: p.state == ProposalPending}
+		CreatedAt: p.created, UpdatedAt: p.updated, Verdicts: orEmpty(p.data.Outcomes), Current: p.state == ProposalPending && sp != nil}
 	for _, ch := range c.Changes {
 		v.FilePaths = append(v.FilePaths, ch.Path)
 		if !v.Current {
@@ -88,13 +90,17 @@ func proposalList(ctx context.Context, c *Client, p ProposalListParams) (Proposa
 		if err != nil {
 			return result, err
 		}
-		ses, err := c.service.session(ctx, q.sessionID, true)
-		if err != nil {
+		var sp *space // stays nil where the workspace is gone
+		if ses, err := c.service.session(ctx, q.sessionID, true); err == nil {
+			sp = ses.space
+		} else if err := ignoreCode(err, WorkspaceAccessDenied); err != nil {
 			return result, err
 		}
-		v := c.service.proposalView(ses.space, q)
-		v.Asks = ses.space.asks(ctx, q.data.Candidate)
-		if p.FilePath == "" || touchesPath(ses.space, v.FilePaths, p.FilePath) {
+		v := c.service.proposalView(sp, q)
+		if sp != nil {
+			v.Asks = sp.asks(ctx, q.data.Candidate)
+		}
+		if p.FilePath == "" || sp != nil && touchesPath(sp, v.FilePaths, p.FilePath) {
 			result.Proposals = append(result.Proposals, v)
 		}
 	}

@@ -246,3 +246,24 @@ func TestAliases(t *testing.T) {
 		t.Errorf("end %+v", end)
 	}
 }
+
+// A workspace that is gone takes nothing else with it: its proposals are
+// listed, and its session can be deleted.
+func TestWorkspaceThatIsGone(t *testing.T) {
+	e := newEnv(t, map[string]string{"a.go": before})
+	session := e.session()
+	req := e.generate(session, []m{incident("1", "a.go", 4)}, m{"approval": "defer"})
+	e.front.system(t, "request_completed", req.RequestID)
+	if err := os.RemoveAll(e.dir); err != nil {
+		t.Fatal(err)
+	}
+	e.restart()
+	if got := e.proposals(req.RequestID); len(got) != 1 || got[0].Current {
+		t.Errorf("proposals %+v", got)
+	}
+	_, err := call[any](e.client, "kaiak/session/status", m{"session_id": session})
+	wantError(t, err, WorkspaceAccessDenied, "")
+	must[SessionDeleteResult](t, e.client, "kaiak/session/delete", m{"session_id": session})
+	_, err = call[any](e.client, "kaiak/session/status", m{"session_id": session})
+	wantError(t, err, SessionNotFound, "")
+}

@@ -241,6 +241,12 @@ type SessionDeleteResult struct {
 
 func sessionDelete(ctx context.Context, c *Client, p SessionDeleteParams) (SessionDeleteResult, error) {
 	s, err := c.service.session(ctx, p.SessionID, true)
+	var e *Error
+	if errors.As(err, &e) && e.Code == WorkspaceAccessDenied {
+		// Its workspace is gone, which must not keep its records for ever.
+		now := c.service.now()
+		return SessionDeleteResult{p.SessionID, "deleted", now}, c.service.deleteRecords(ctx, p.SessionID, c.info.Name, now)
+	}
 	if err != nil {
 		return SessionDeleteResult{}, err
 	}
@@ -254,28 +260,32 @@ func sessionDelete(ctx context.Context, c *Client, p SessionDeleteParams) (Sessi
 		}
 	}
 	now := c.service.now()
-	props, err := c.service.proposals(ctx, store.Filter{SessionID: s.id})
-	if err != nil {
-		return SessionDeleteResult{}, err
-	}
 	s.out.Lock() // nothing is appended to it any more
 	defer s.out.Unlock()
-	err = c.service.store.Update(ctx, store.Durable, func(tx *store.Tx) error {
+	if err := c.service.deleteRecords(ctx, s.id, c.info.Name, now); err != nil {
+		return SessionDeleteResult{}, err
+	}
+	c.service.unload(s)
+	return SessionDeleteResult{s.id, "deleted", now}, nil
+}
+
+// deleteRecords removes everything that the store has of a session.
+func (s *Service) deleteRecords(ctx context.Context, id, by string, now time.Time) error {
+	props, err := s.proposals(ctx, store.Filter{SessionID: id})
+	if err != nil {
+		return err
+	}
+	return s.store.Update(ctx, store.Durable, func(tx *store.Tx) error {
 		for _, q := range props {
 			if err := tx.ReleaseBlobs(q.id); err != nil {
 				return err
 			}
 		}
-		if _, err := tx.Audit(now, "session_deleted", mustJSON(map[string]any{"session_id": s.id, "by": c.info.Name})); err != nil {
+		if _, err := tx.Audit(now, "session_deleted", mustJSON(map[string]any{"session_id": id, "by": by})); err != nil {
 			return err
 		}
-		return tx.DeleteSession(s.id)
+		return tx.DeleteSession(id)
 	})
-	if err != nil {
-		return SessionDeleteResult{}, err
-	}
-	c.service.unload(s)
-	return SessionDeleteResult{s.id, "deleted", now}, nil
 }
 
 // unload forgets a session that is deleted.
