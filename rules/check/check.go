@@ -34,7 +34,7 @@ type Options struct {
 type Result struct {
 	Incidents []incidents.Incident // by file, place and rule
 	Rules     int                  // that ran
-	Fixable   int                  // incidents that a rule has a fix for
+	Fixable   int                  // of the incidents, those that a rule has a fix for
 	Hidden    int                  // incidents that the baseline hides
 	Problems  []incidents.Problem  // rules that could not be loaded, files that could not be checked
 	Notes     []string             // files that were not looked at, and why
@@ -100,7 +100,7 @@ func (res *Result) runPatterns(ctx context.Context, sources []string, opts Optio
 		}
 		for _, m := range r.Matches {
 			res.Incidents = append(res.Incidents, m.Incident)
-			if len(m.Fixes) > 0 {
+			if len(m.Fixes) > 0 && !opts.Hidden[m.Incident.ID] {
 				res.Fixable++
 			}
 		}
