@@ -46,7 +46,7 @@ func TestRecipeFixesAFile(t *testing.T) {
 func TestLeftoversSayWhy(t *testing.T) {
 	set := wordRules{
 		oldToNew,
-		{rule: rules.Rule{ID: "find-only"}, find: "plain", severity: incidents.Warning},
+		{rule: rules.Rule{ID: "find-only", Note: "Only a reader can tell.\n"}, find: "plain", severity: incidents.Warning},
 		{rule: rules.Rule{ID: "refused"}, find: "risky", replace: []string{"safe"}, refuse: rules.RefusedShadowed, severity: incidents.Warning},
 		{rule: rules.Rule{ID: "breaks"}, find: "broken", replace: []string{"((("}, severity: incidents.Warning},
 		{rule: rules.Rule{ID: "again"}, find: "same", replace: []string{"same // same"}, severity: incidents.Warning},
@@ -78,7 +78,7 @@ func TestLeftoversSayWhy(t *testing.T) {
 		v    Verdict
 		says string
 	}{
-		{"find-only", rules.RefusedNoFix, Skipped, "has no fix"},
+		{"find-only", rules.RefusedNoFix, Skipped, "has no fix: Only a reader can tell."},
 		{"refused", rules.RefusedShadowed, Skipped, "refused by the test"},
 		{"breaks", rules.RefusedParse, Unfixed, "syntax error"},
 		{"again", rules.RefusedStillMatches, Unfixed, "still matches"},

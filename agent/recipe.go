@@ -191,10 +191,19 @@ func (r *recipe) collect() (parts []part, sets []Draft, err error) {
 		case r.task.Alternate > 0:
 			r.leave(in.ID, Skipped, rules.RefusedNoFix, fmt.Sprintf("rule %s has no alternative %d", bound[0].ID, r.task.Alternate))
 		default:
-			r.leave(in.ID, Skipped, rules.RefusedNoFix, fmt.Sprintf("rule %s finds it but has no fix", bound[0].ID))
+			r.leave(in.ID, Skipped, rules.RefusedNoFix, noFix(bound[0]))
 		}
 	}
 	return parts, sets, nil
+}
+
+// noFix says that a rule only finds, and in its own words why.
+func noFix(rule *rules.Rule) string {
+	reason := fmt.Sprintf("rule %s finds it but has no fix", rule.ID)
+	if rule.Note != "" {
+		reason += ": " + strings.TrimSpace(rule.Note)
+	}
+	return reason
 }
 
 // offer takes up the fix that an incident's source offers: a part where it
