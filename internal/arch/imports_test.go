@@ -65,7 +65,7 @@ func files(t *testing.T, visit func(file string)) {
 			return err
 		}
 		switch name := d.Name(); {
-		case d.IsDir() && (name == "testdata" || name == "node_modules" || name == "build" || strings.HasPrefix(name, ".") && p != root):
+		case d.IsDir() && (name == "testdata" || name == "fixtures" || name == "node_modules" || name == "build" || strings.HasPrefix(name, ".") && p != root):
 			return filepath.SkipDir
 		case !d.IsDir() && strings.HasSuffix(name, ".go"):
 			visit(p)
