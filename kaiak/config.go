@@ -155,6 +155,17 @@ func readProjectConfig(ws *workspace.Workspace) (settings, error) {
 	return m, err
 }
 
+// ProjectConfig returns the settings of a workspace for a program that has no
+// client: what .kaiak/config.yaml sets, over the defaults. An error is a
+// [ConfigurationError] that names file, line and column.
+func ProjectConfig(ws *workspace.Workspace) (Config, error) {
+	project, err := readProjectConfig(ws)
+	if err != nil {
+		return Config{}, err
+	}
+	return mergeSettings(project), nil
+}
+
 // yamlPosition returns the 1-based line and column of a key given as "a.b[0]",
 // the file's start where it cannot be found.
 func yamlPosition(text []byte, key string) (line, column int) {

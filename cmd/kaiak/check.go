@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +37,8 @@ func newCheck() *cobra.Command {
 		Use:   "check [PATH…]",
 		Short: "Find incidents by rule",
 		Long: `Check finds incidents by rule in the given files and folders (default: the
-current folder), without what git ignores, binaries and files over 1 MB.
+current folder), without what git ignores, binaries and files over 1 MB. What
+.kaiak/config.yaml sets holds where no flag says otherwise.
 
 It ends with 0 when it found none, with 1 when it found some, and with 2 when
 it could not run.`,
@@ -80,7 +82,7 @@ func runCheck(ctx context.Context, f checkFlags, paths []string, out, log io.Wri
 	if err != nil {
 		return false, err
 	}
-	ws, err := workspace.Open(root, workspace.Options{})
+	ws, conf, err := openProject(root)
 	if err != nil {
 		return false, err
 	}
@@ -89,14 +91,21 @@ func runCheck(ctx context.Context, f checkFlags, paths []string, out, log io.Wri
 	if err != nil {
 		return false, err
 	}
-	opts := check.Options{Workspace: ws, Under: under, Sources: f.rules, Dir: cwd, Off: f.off, Select: selector}
+	opts := check.Options{Workspace: ws, Under: under, Sources: f.rules, Dir: cwd, Off: slices.Concat(f.off, conf.DisabledRules),
+		Select: selector, Severity: severities(conf)}
+	if len(f.rules) == 0 {
+		opts.Sources, opts.Dir = conf.Rules, ws.RealDir()
+	}
 	if dir, err := os.UserCacheDir(); err == nil && !f.noCache {
 		opts.CacheDir = filepath.Join(dir, "kaiak", "check")
 	}
 	if f.baseline != "" {
-		if opts.Hidden, err = check.ReadBaseline(f.baseline); err != nil {
-			return false, err
-		}
+		opts.Hidden, err = check.ReadBaseline(f.baseline)
+	} else {
+		opts.Hidden, err = projectBaseline(ws, conf)
+	}
+	if err != nil {
+		return false, err
 	}
 	bar := newProgress("checking", log)
 	opts.Progress = func(path string) { bar.report(0, 0, path) }

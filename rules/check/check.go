@@ -25,6 +25,8 @@ type Options struct {
 	Off     []string          // ids of rules that are switched off
 	Select  konveyor.Selector // which of Konveyor's rules run
 
+	Severity map[string]incidents.Severity // by rule id, in place of the rule's own
+
 	CacheDir string            // where a check remembers files that had nothing to tell; "": nowhere
 	Hidden   map[string]bool   // ids of incidents that are not reported: a baseline
 	Progress func(path string) // called for files that have something to tell, in order; may be nil
@@ -70,6 +72,10 @@ func Run(ctx context.Context, opts Options) (*Result, error) {
 		}
 		return false
 	})
+	for i := range res.Incidents {
+		in := &res.Incidents[i]
+		in.Severity = cmp.Or(opts.Severity[in.RuleID], in.Severity)
+	}
 	slices.SortStableFunc(res.Incidents, func(a, b incidents.Incident) int {
 		return cmp.Or(cmp.Compare(a.FilePath, b.FilePath), cmp.Compare(a.LineNumber, b.LineNumber),
 			cmp.Compare(a.Span.Start, b.Span.Start), cmp.Compare(a.RuleID, b.RuleID), cmp.Compare(a.ID, b.ID))

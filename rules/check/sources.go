@@ -93,11 +93,16 @@ func ReadBaseline(file string) (map[string]bool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("baseline: %w", err)
 	}
+	return ParseBaseline(file, text)
+}
+
+// ParseBaseline reads what a baseline file holds; name is for errors.
+func ParseBaseline(name string, text []byte) (map[string]bool, error) {
 	var list []struct {
 		ID string `json:"id"`
 	}
 	if err := json.Unmarshal(text, &list); err != nil {
-		return nil, fmt.Errorf("baseline %s is not a list of incidents as `kaiak check --format json` writes it: %w", file, err)
+		return nil, fmt.Errorf("baseline %s is not a list of incidents as `kaiak check --format json` writes it: %w", name, err)
 	}
 	hidden := make(map[string]bool, len(list))
 	for _, in := range list {
