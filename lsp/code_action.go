@@ -136,7 +136,11 @@ func (s *server) offer(ctx context.Context, a kaiak.Action, about []protocol.Dia
 }
 
 // resolveCodeAction computes the edit of an action that was offered without.
+// An action that is a command is complete: editors ask for it all the same.
 func (s *server) resolveCodeAction(ctx context.Context, a *protocol.CodeAction) (*protocol.CodeAction, error) {
+	if a.Data == nil && a.Command.Command != "" {
+		return a, nil
+	}
 	data, err := actionData(json.RawMessage(a.Data))
 	if err != nil {
 		return nil, err

@@ -276,6 +276,10 @@ func TestCommand(t *testing.T) {
 		})
 		ed.OpenFile("a.txt")
 		fix := ed.Action(ed.CodeActions("a.txt", ed.Range("a.txt", "old"), nil), "Fix all of no-old")
+		var resolved protocol.CodeAction
+		if err := ed.Call("codeAction/resolve", &fix, &resolved); err != nil || resolved.Command.Command != "kaiak.fixRule" {
+			t.Errorf("a complete action resolves to %+v, %v", resolved, err)
+		}
 		done := make(chan error, 1)
 		go func() { done <- ed.Choose(fix) }()
 		ed.Await(fakeeditor.ProgressBegun("Fixing"))
