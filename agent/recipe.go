@@ -226,7 +226,7 @@ func (r *recipe) offer(in incidents.Incident, mapper *workspace.Mapper, add func
 		}
 		m := mappers[path]
 		byPath[path] = append(byPath[path], workspace.Edit{
-			Start: m.Offset(workspace.Position(e.Range.Start)), End: m.Offset(workspace.Position(e.Range.End)), New: e.NewText})
+			Start: m.Offset(e.Range.Start), End: m.Offset(e.Range.End), New: e.NewText})
 	}
 	if len(byPath) == 0 {
 		r.leave(in.ID, Skipped, rules.RefusedNoFix, "its source's fix has no edits")

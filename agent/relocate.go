@@ -38,7 +38,7 @@ func Relocate(list []incidents.Incident, before, after []byte, edits []workspace
 		start, end = shift(start, edits, false), shift(end, edits, true)
 		in.Span = incidents.Span{Start: start, End: max(start, end)}
 		if in.Range != nil {
-			in.Range = &incidents.Range{Start: incidents.Position(to.Position(in.Span.Start)), End: incidents.Position(to.Position(in.Span.End))}
+			in.Range = &incidents.Range{Start: to.Position(in.Span.Start), End: to.Position(in.Span.End)}
 		}
 		if in.LineNumber > 0 {
 			in.LineNumber = to.Position(in.Span.Start).Line + 1
@@ -52,7 +52,7 @@ func Relocate(list []incidents.Incident, before, after []byte, edits []workspace
 func spanOf(in incidents.Incident, m *workspace.Mapper) (start, end int) {
 	switch {
 	case in.Range != nil:
-		return m.Offset(workspace.Position(in.Range.Start)), m.Offset(workspace.Position(in.Range.End))
+		return m.Offset(in.Range.Start), m.Offset(in.Range.End)
 	case in.LineNumber > 0 && in.LineNumber <= m.Lines():
 		return m.Line(in.LineNumber - 1)
 	}

@@ -104,7 +104,7 @@ func (s *session) timeout() int {
 // approvalOf makes the question whether to apply a proposal.
 func (r *request) approvalOf(p *proposal) *interaction {
 	c := p.data.Candidate
-	where := "1 file"
+	var where string
 	if len(c.Changes) == 1 {
 		where = c.Changes[0].Path
 	} else {

@@ -241,7 +241,7 @@ func (c *checker) incident(f found) incidents.Incident {
 		Message:     strings.ToValidUTF8(r.core.Message(f.match), "\uFFFD"),
 		Description: r.Note,
 		Category:    r.Category,
-		Range:       &incidents.Range{Start: incidents.Position(start), End: incidents.Position(end)},
+		Range:       &incidents.Range{Start: start, End: end},
 		Source:      Source,
 		Effort:      r.Effort,
 		Labels:      r.Labels,

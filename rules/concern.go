@@ -3,6 +3,7 @@ package rules
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io/fs"
 	"path"
 	"slices"
@@ -83,7 +84,7 @@ func readProject(ctx context.Context, ws *workspace.Workspace) (*projectFacts, e
 		}
 		return nil
 	})
-	if err != nil && err != fs.SkipAll {
+	if err != nil && !errors.Is(err, fs.SkipAll) {
 		return nil, err
 	}
 	return f, nil

@@ -3,6 +3,7 @@ package llm
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -21,7 +22,7 @@ func FuzzSSE(f *testing.F) {
 			for {
 				ev, err := s.next()
 				if err != nil {
-					if err != io.EOF {
+					if !errors.Is(err, io.EOF) {
 						out = append(out, err.Error())
 					}
 					return out

@@ -81,7 +81,7 @@ func (c *Client) read(resp *http.Response, w *watch, r *reading) *Error {
 	for {
 		ev, err := sse.next()
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, errTooLarge):
 			return &Error{Kind: KindTooLarge, Message: "a line of the stream is longer than any reply", Err: err}
@@ -104,7 +104,7 @@ func (c *Client) read(resp *http.Response, w *watch, r *reading) *Error {
 			if ev.Type == "error" {
 				return c.failed(resp.StatusCode, resp.Header, &wireError{Message: string(ev.Data)})
 			}
-			if _, err := sse.next(); err == io.EOF || err != nil && !errors.Is(err, errTooLarge) {
+			if _, err := sse.next(); errors.Is(err, io.EOF) || err != nil && !errors.Is(err, errTooLarge) {
 				return &Error{Kind: KindTruncated, Message: "the stream ended in the middle of a chunk"}
 			}
 			return &Error{Kind: KindBadResponse, Message: "a chunk of the stream is not JSON: " + clip(string(ev.Data[:min(len(ev.Data), 200)]))}
@@ -177,7 +177,7 @@ func (r *reading) put(answer, thought string) {
 // notAStream peeks at the body: no line of an event stream begins with a brace,
 // a bracket or an angle bracket, and every JSON or HTML body does.
 func notAStream(s *sseReader) (bool, error) {
-	for s.fill() {
+	if s.fill() {
 		s.buf = append(s.buf[:0:cap(s.buf)], s.buf...)
 		rest := bytes.TrimPrefix(s.buf[s.at:], byteOrderMark)
 		rest = bytes.TrimLeft(rest, " \t\r\n")
@@ -186,7 +186,7 @@ func notAStream(s *sseReader) (bool, error) {
 		}
 		return len(rest) > 0 && (rest[0] == '{' || rest[0] == '<' || rest[0] == '['), nil
 	}
-	if s.err == io.EOF {
+	if errors.Is(s.err, io.EOF) {
 		return false, nil
 	}
 	return false, s.err

@@ -133,7 +133,7 @@ func TestPublishedJavaPatterns(t *testing.T) {
 			}
 		})
 	}
-	t.Log(fmt.Sprintf("%d patterns tried, %d left out", tried, left))
+	t.Logf("%d patterns tried, %d left out", tried, left)
 }
 
 // sample returns a text that a regular expression matches, false when it would

@@ -164,7 +164,7 @@ func fitsCSharp(q *Query, r *reference) bool {
 			}
 			continue
 		}
-		written := len(full)
+		var written int
 		if strings.HasSuffix(full, r.plain) {
 			written = len(full) - len(r.plain)
 		} else {
