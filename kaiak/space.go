@@ -270,6 +270,9 @@ func (sp *space) rules(ctx context.Context) (*rules.Set, error) {
 			sp.set, sp.problems = set, problems
 		}
 		sp.mu.Unlock()
+		for _, problem := range problems {
+			sp.service.log.Warn("a rule is ignored", "workspace", sp.ws.Dir(), "problem", problem.String())
+		}
 		if err != nil {
 			return nil, err
 		}
