@@ -1,7 +1,7 @@
 // What the agent says, thinks and does, as a tree that grows while it works.
 
 import * as vscode from 'vscode';
-import type { StreamEvent, SystemContent } from './wire';
+import type { StreamEvent, SystemContent, Usage } from './wire';
 
 interface Entry { id: number; icon: string; label: string; detail: string; tooltip: string }
 
@@ -58,6 +58,15 @@ export class Activity implements vscode.TreeDataProvider<Entry> {
       default:
         return;
     }
+    this.changed.fire(undefined);
+  }
+
+  /** spent tells what the turns of a request have used. */
+  spent(turns: number, models: string[], usage: Usage): void {
+    const tokens = (usage.input_tokens + usage.output_tokens).toLocaleString('en');
+    const cost = usage.cost_usd > 0 ? `$${usage.cost_usd.toFixed(4)}` : 'price unknown';
+    this.add('graph', `${usage.estimated ? 'about ' : ''}${tokens} tokens`, `${cost} · ${models.join(', ')}`,
+      `${turns} turns, ${usage.input_tokens} tokens in, ${usage.output_tokens} out`);
     this.changed.fire(undefined);
   }
 

@@ -60,6 +60,13 @@ export function activate(context: vscode.ExtensionContext): KaiakApi | undefined
       status.show();
     });
   }
+  context.subscriptions.push(store.onFinished(({ session, request }) => {
+    if (!session) return;
+    api.usage(session, request).then(
+      ({ turns, models, usage }) => { if (turns > 0) activity.spent(turns, models, usage); },
+      (err: unknown) => output.info(`tokens of ${request}: ${message(err)}`),
+    );
+  }));
   // The trees follow the server's own diagnostics, gathered while events come in bursts.
   let fetching: Promise<void> | undefined;
   let again = false;

@@ -21,6 +21,8 @@ export class Review implements vscode.CodeLensProvider {
     this.removed = vscode.window.createTextEditorDecorationType({
       backgroundColor: new vscode.ThemeColor('kaiak.removedBackground'),
       textDecoration: 'line-through',
+      border: '1px solid',
+      borderColor: new vscode.ThemeColor('kaiak.removedBorder'),
       overviewRulerColor: new vscode.ThemeColor('kaiak.removedBackground'),
       overviewRulerLane: vscode.OverviewRulerLane.Left,
     });
@@ -33,6 +35,7 @@ export class Review implements vscode.CodeLensProvider {
       store.onProposals(() => this.refresh()),
       vscode.window.onDidChangeActiveTextEditor(() => this.refresh()),
       vscode.window.onDidChangeVisibleTextEditors(() => this.refresh()),
+      vscode.window.tabGroups.onDidChangeTabs(() => this.refresh()),
       vscode.workspace.onDidChangeTextDocument((e) => { if (e.contentChanges.length > 0) this.refresh(); }),
       vscode.workspace.onDidChangeConfiguration((e) => { if (e.affectsConfiguration('kaiak.review')) this.refresh(); }),
     );
@@ -86,7 +89,7 @@ export class Review implements vscode.CodeLensProvider {
     const inline = vscode.workspace.getConfiguration('kaiak').get<boolean>('review.inline', true);
     for (const editor of vscode.window.visibleTextEditors) {
       if (editor.document.uri.scheme !== 'file') continue;
-      this.decorate(editor, inline ? this.hunksIn(editor.document) : []);
+      this.decorate(editor, inline && !besideProposed(editor) ? this.hunksIn(editor.document) : []);
     }
     const active = vscode.window.activeTextEditor;
     const pending = active !== undefined && inline && this.hunksIn(active.document).length > 0;
@@ -127,6 +130,8 @@ export class Review implements vscode.CodeLensProvider {
               after: {
                 contentText: shown(edit.new_text),
                 backgroundColor: new vscode.ThemeColor('kaiak.addedBackground'),
+                border: '1px solid',
+                borderColor: new vscode.ThemeColor('kaiak.addedBorder'),
                 color: new vscode.ThemeColor('kaiak.addedForeground'),
                 margin: '0 0.3em',
               },
@@ -138,6 +143,14 @@ export class Review implements vscode.CodeLensProvider {
     editor.setDecorations(this.removed, removed);
     editor.setDecorations(this.added, added);
   }
+}
+
+/** besideProposed reports whether an editor is one side of a diff, which shows the changes itself. */
+function besideProposed(editor: vscode.TextEditor): boolean {
+  const uri = editor.document.uri.toString();
+  return vscode.window.tabGroups.all.some(({ viewColumn, activeTab }) =>
+    activeTab?.input instanceof vscode.TabInputTextDiff && activeTab.input.original.toString() === uri
+    && (editor.viewColumn === undefined || editor.viewColumn === viewColumn));
 }
 
 export function toRange(r: Range): vscode.Range {

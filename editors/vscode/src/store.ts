@@ -21,7 +21,7 @@ export class Store {
   private readonly edits = new Map<string, Map<string, string>>();
   private readonly changedIncidents = new vscode.EventEmitter<void>();
   private readonly changedProposals = new vscode.EventEmitter<void>();
-  private readonly finished = new vscode.EventEmitter<{ request: string; content: SystemContent }>();
+  private readonly finished = new vscode.EventEmitter<{ session: string; request: string; content: SystemContent }>();
   readonly onIncidents = this.changedIncidents.event;
   readonly onProposals = this.changedProposals.event;
   readonly onFinished = this.finished.event;
@@ -101,7 +101,7 @@ export class Store {
     for (const path of this.folderPaths()) {
       if (this.memory.get<string>(sessionKey(path)) ?? await this.leftSession(path)) await this.session(path);
     }
-    for (const request of this.lost) this.finish(request, { event: 'request_completed', status: 'interrupted' });
+    for (const request of this.lost) this.finish('', request, { event: 'request_completed', status: 'interrupted' });
     this.lost.clear();
   }
 
@@ -163,7 +163,7 @@ export class Store {
     if (method !== 'kaiak/stream/system') return;
     const content = event.content as unknown as SystemContent;
     const request = content.request_id ?? event.request_id;
-    if (content.event === 'request_completed' && request) this.finish(request, content);
+    if (content.event === 'request_completed' && request) this.finish(event.session_id, request, content);
     if (content.event.startsWith('proposal_') && (content.proposal_id ?? event.proposal_id)) {
       void this.refetch((content.proposal_id ?? event.proposal_id)!);
       void this.fetchIncidents().catch((err: unknown) => this.log.warn(String(err)));
@@ -176,9 +176,10 @@ export class Store {
     this.changedProposals.fire();
   }
 
-  private finish(request: string, content: SystemContent): void {
+  /** finish ends a request; session is '' where its server is gone. */
+  private finish(session: string, request: string, content: SystemContent): void {
     this.running.delete(request);
-    this.finished.fire({ request, content });
+    this.finished.fire({ session, request, content });
   }
 
   /** edit keeps the user's own text for a file of a pending proposal. */

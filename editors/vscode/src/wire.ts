@@ -106,6 +106,15 @@ export interface SystemContent {
   data?: Record<string, unknown>;
 }
 
+export interface Usage {
+  input_tokens: number;
+  output_tokens: number;
+  /** Counted here because the endpoint did not say. */
+  estimated: boolean;
+  /** 0 where the price is not known. */
+  cost_usd: number;
+}
+
 export interface SessionRow {
   session_id: string;
   session_name?: string;
@@ -148,6 +157,10 @@ export class Api {
   }
   sessionEvents(session_id: string, after_sequence: number) {
     return this.call<{ events: { method: string; params: StreamEvent }[] }>('session/events', { session_id, after_sequence, limit: 1000 });
+  }
+  /** What the model's turns of a request have used. */
+  usage(session_id: string, request_id: string) {
+    return this.call<{ turns: number; models: string[]; usage: Usage }>('session/context', { session_id, request_id });
   }
   scan(workspace_path: string) {
     return this.call<{ files: number; notes: string[]; problems: string[] }>('incident/scan', { workspace_path });

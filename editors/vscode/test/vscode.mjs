@@ -14,6 +14,7 @@ import { chromium } from 'playwright-core';
 
 export const here = dirname(fileURLToPath(import.meta.url));
 export const extension = dirname(here);
+const patience = Number(process.env.KAIAK_TEST_PATIENCE ?? 30_000); // ms; only a hang comes this far
 const repository = dirname(dirname(extension));
 
 /** missing says which tool the tests lack, or ''. */
@@ -123,6 +124,7 @@ export async function start(logName, options = {}) {
     /** page opens a window with the given payload entries: on the first folder, or on both. */
     async page(payload, prepare, folders = 1) {
       const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+      page.setDefaultTimeout(patience);
       await prepare?.(page);
       const all = [['extensionDevelopmentPath', remote(installed)], ...payload];
       await page.goto(`http://127.0.0.1:${port}/?${folders === 1 ? `folder=${workspace}` : `workspace=${both}`}&payload=${encodeURIComponent(JSON.stringify(all))}`);
