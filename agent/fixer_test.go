@@ -99,6 +99,23 @@ func TestLeftoversSayWhy(t *testing.T) {
 	}
 }
 
+// One foreign id may be bound to many rules. Only what matches in an incident's
+// place has to be gone from the result.
+func TestForeignIncidentOfManyRules(t *testing.T) {
+	set := wordRules{
+		{rule: rules.Rule{ID: "read"}, find: "oldRead", replace: []string{"newRead"}, severity: incidents.Warning, fixes: []string{"SA1019"}},
+		{rule: rules.Rule{ID: "write"}, find: "oldWrite", replace: []string{"newWrite"}, severity: incidents.Warning, fixes: []string{"SA1019"}},
+	}
+	ws := testWorkspace(t, map[string]string{"a.go": source("var a = oldRead", "var b = oldWrite")})
+	r := fix(t, New(Options{Rules: set}), Task{Workspace: ws, Incidents: []incidents.Incident{at("1", "SA1019", "a.go", 3)}})
+	if len(r.candidates) != 1 {
+		t.Fatalf("candidates %+v, leftovers %+v; want one candidate", r.candidates, r.leftovers)
+	}
+	if got, want := result(t, ws, r.candidates[0], "a.go"), source("var a = newRead", "var b = oldWrite"); got != want {
+		t.Errorf("result\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestAlternateFix(t *testing.T) {
 	ws := testWorkspace(t, map[string]string{"a.go": source("var a = oldName")})
 	task := Task{Workspace: ws, Incidents: []incidents.Incident{at("1", "old", "a.go", 3)}, Alternate: 1}

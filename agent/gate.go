@@ -206,14 +206,18 @@ func (f *Fixer) checkRules(ctx context.Context, d Draft, overlays []overlay, che
 	bound := 0
 	var order []string
 	for _, in := range d.Incidents {
-		for _, r := range f.opts.Rules.ForIncident(in) {
+		claims, err := f.claims(ctx, in, overlays)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range claims {
 			k := key(in.FilePath, r.ID)
 			if claimed[k] == 0 {
 				order = append(order, k)
 			}
 			claimed[k]++
 		}
-		if len(f.opts.Rules.ForIncident(in)) > 0 {
+		if len(claims) > 0 {
 			bound++
 		}
 	}
@@ -276,6 +280,23 @@ func (f *Fixer) checkRules(ctx context.Context, d Draft, overlays []overlay, che
 		checks[CheckDiagnostics] = GoneNoNew
 	}
 	return nil, nil
+}
+
+// claims returns the rules that an incident's fix has to satisfy: of those that
+// are bound to it, where it is one of several, the ones that match in its place.
+func (f *Fixer) claims(ctx context.Context, in incidents.Incident, overlays []overlay) ([]*rules.Rule, error) {
+	bound := f.opts.Rules.ForIncident(in)
+	i := slices.IndexFunc(overlays, func(o overlay) bool { return o.file.Path == in.FilePath })
+	if len(bound) < 2 || i < 0 || len(overlays[i].before.Text) == 0 {
+		return bound, nil
+	}
+	matches, err := f.opts.Rules.Match(ctx, overlays[i].before, overlays[i].trees[0], in)
+	if err != nil || len(matches) == 0 {
+		return bound, err
+	}
+	return slices.DeleteFunc(slices.Clone(bound), func(r *rules.Rule) bool {
+		return !slices.ContainsFunc(matches, func(m rules.Match) bool { return m.Incident.RuleID == r.ID })
+	}), nil
 }
 
 // ownSource is the source of the incidents that rules of ours find.
