@@ -6,7 +6,9 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -74,6 +76,7 @@ type conn struct {
 	mu       sync.Mutex  // guards the fields below
 	held     []heldFrame // notifications that wait for the initialize answer
 	inflight map[string]*pending
+	settled  chan struct{} // not nil: closed when no more than one request is unanswered
 	replies  map[string]chan reply
 	lastID   int64
 	opened   chan struct{} // closed once the initialize answer is sent
@@ -245,3 +248,48 @@ func (c *conn) spawn(f func(ctx context.Context)) bool {
 	})
 	return true
 }
+
+// settle waits until every request but the one that asks for it is answered:
+// for as long as given by themselves, then by ending them.
+func (c *conn) settle(patience time.Duration) {
+	c.mu.Lock()
+	if len(c.inflight) <= 1 {
+		c.mu.Unlock()
+		return
+	}
+	done := make(chan struct{})
+	c.settled = done
+	others := slices.Collect(maps.Values(c.inflight))
+	c.mu.Unlock()
+
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return
+	case <-c.ctx.Done():
+		return
+	case <-timer.C:
+	}
+	for _, p := range others {
+		p.cancel(errEnding)
+	}
+	timer.Reset(patience)
+	select {
+	case <-done:
+	case <-c.ctx.Done():
+	case <-timer.C: // a handler that does not end; its answer comes late or not
+	}
+}
+
+// answeredLocked takes a request off the list. The caller holds c.mu.
+func (c *conn) answeredLocked(key string) {
+	delete(c.inflight, key)
+	if c.settled != nil && len(c.inflight) <= 1 {
+		close(c.settled)
+		c.settled = nil
+	}
+}
+
+// errEnding ends the requests that shutdown does not wait for.
+var errEnding = errors.New("the server is ending")

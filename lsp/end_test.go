@@ -157,3 +157,35 @@ func TestSocketTakeover(t *testing.T) {
 		t.Errorf("the file is %q, %v", data, err)
 	}
 }
+
+// TestShutdownAnswersWhatCameBefore holds that a client which says shutdown
+// while others of its requests run gets an answer to each of them first.
+func TestShutdownAnswersWhatCameBefore(t *testing.T) {
+	c := &conn{ctx: t.Context(), inflight: map[string]*pending{}}
+	for _, id := range []string{"1", "2", "3"} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		c.inflight[id] = &pending{ctx: ctx, cancel: cancel}
+	}
+	done := make(chan struct{})
+	first := c.inflight["1"]
+	go func() {
+		defer close(done)
+		c.settle(time.Minute)
+	}()
+	answer := func(id string) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.answeredLocked(id)
+	}
+	answer("1")
+	select {
+	case <-done:
+		t.Fatal("it did not wait for the second request")
+	default:
+	}
+	answer("2")
+	<-done
+	if first.ctx.Err() != nil {
+		t.Error("a request that was answered in time was ended")
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"go.lsp.dev/protocol"
 
@@ -151,11 +152,17 @@ func (s *server) initialized(context.Context, *protocol.InitializedParams) error
 	return nil
 }
 
-// shutdown accepts nothing more but exit. What the service has not finished is
+// settleTime is how long shutdown waits for the requests before it to be
+// answered by themselves; after it they are told that the server is ending.
+const settleTime = time.Second
+
+// shutdown answers every request that came before it and accepts nothing more
+// but exit. What the service has not finished is
 // in its store and goes on when a client resumes it.
 func (s *server) shutdown() error {
 	s.state.Store(stateShutdown)
 	s.tasks.endAll("the server is ending")
+	s.conn.settle(settleTime)
 	return nil
 }
 

@@ -62,7 +62,7 @@ func (w *wire) Send(body []byte) error {
 	defer c.mu.Unlock()
 	body = bytes.Clone(body)
 	for _, id := range answeredIDs(body) {
-		delete(c.inflight, idKey(id))
+		c.answeredLocked(idKey(id))
 		// A request that the end of the connection met before its handler.
 		if bytes.HasPrefix(body, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,`, id, jrpc2.Cancelled)) {
 			body = errorMessage(id, cancelled(c.ctx))
