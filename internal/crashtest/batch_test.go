@@ -33,21 +33,34 @@ func uninterrupted(t *testing.T) []tracer.Call {
 	return trace.Calls
 }
 
-// points are the calls at which something happens: all of them in full size,
-// else the first, the last, those of the batch itself and a sample of its server's.
+// inner reports whether a call is one in the middle of a row of writes to the
+// same file: of a transaction's pages, that is, which count only once the last
+// of them is there. They are four fifths of all calls.
+func inner(calls []tracer.Call, i int) bool {
+	alike := func(j int) bool {
+		return j >= 0 && j < len(calls) && calls[j].Name == calls[i].Name && calls[j].Path == calls[i].Path
+	}
+	return calls[i].Name == "pwrite64" && alike(i-1) && alike(i+1)
+}
+
+// points are the calls at which something happens: the first, the last, those of
+// the batch itself, and a sample; in full size all but the inner ones, of which
+// there is a sample then.
 func points(t *testing.T, calls []tracer.Call) []int {
 	t.Helper()
 	at := []int{1, len(calls)}
+	size := sample
+	if full {
+		size = 10 * sample
+	}
 	for i, c := range calls {
-		if full || c.Process == 1 {
+		if every || full && !inner(calls, i) || c.Process == 1 {
 			at = append(at, i+1)
 		}
 	}
-	if !full {
-		rnd := seeded(t)
-		for range sample {
-			at = append(at, 1+rnd.IntN(len(calls)))
-		}
+	rnd := seeded(t)
+	for range size {
+		at = append(at, 1+rnd.IntN(len(calls)))
 	}
 	slices.Sort(at)
 	return slices.Compact(at)

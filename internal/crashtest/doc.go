@@ -5,5 +5,6 @@
 // docs/reliability.md says what is promised and which test here proves it.
 //
 // It has tests only, and [tracer] for their processes. KAIAK_RELIABILITY=full
-// runs them in full size; KAIAK_SEED repeats a sample.
+// runs them in full size, KAIAK_RELIABILITY=every at each single system call,
+// which takes hours; KAIAK_SEED repeats a sample.
 package crashtest

@@ -33,8 +33,11 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// full says that everything is enumerated instead of sampled.
-var full = os.Getenv("KAIAK_RELIABILITY") == "full"
+// full says that much is enumerated instead of sampled, every that everything is.
+var (
+	full  = os.Getenv("KAIAK_RELIABILITY") == "full"
+	every = os.Getenv("KAIAK_RELIABILITY") == "every"
+)
 
 // patience is how long something may take that has to happen. It is no
 // measurement: a test fails by it only when nothing happens any more.
