@@ -351,7 +351,7 @@ func TestConcurrency(t *testing.T) {
 	for i := range requests {
 		if i != 3 && i != requests-1 {
 			p.notify("$/cancelRequest", fmt.Sprintf(`{"id":%d}`, i))
-			if a := p.recv(); a.code() != -32800 {
+			if a := p.reply(fmt.Sprint(i)); a.code() != -32800 {
 				t.Fatalf("got %s", a.body)
 			}
 		}
