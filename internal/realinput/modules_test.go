@@ -17,7 +17,6 @@ var modules = []string{
 	"github.com/spf13/cobra",
 	"github.com/goccy/go-yaml",
 	"github.com/antchfx/xpath",
-	"github.com/sabhiram/go-gitignore",
 	"github.com/cbroglie/mustache",
 	"github.com/buger/jsonparser",
 	"github.com/google/go-cmp",
