@@ -1,4 +1,4 @@
-// What the agent says, thinks and does, as a tree that grows while it works.
+// What the agent says, thinks and does, as a list that grows while it works; the newest is on top.
 
 import * as vscode from 'vscode';
 import type { StreamEvent, SystemContent, Usage } from './wire';
@@ -16,7 +16,7 @@ export class Activity implements vscode.TreeDataProvider<Entry> {
   private partialKind = '';
 
   getChildren(node?: Entry): Entry[] {
-    return node ? [] : this.entries;
+    return node ? [] : this.entries.toReversed();
   }
 
   getTreeItem(entry: Entry): vscode.TreeItem {
@@ -52,6 +52,7 @@ export class Activity implements vscode.TreeDataProvider<Entry> {
         break;
       case 'kaiak/stream/system': {
         const s = c as unknown as SystemContent;
+        if (s.event === 'context_snapshot') return; // told once, when the request has ended
         this.add('info', s.event.replaceAll('_', ' '), s.status ?? '', JSON.stringify(s.summary ?? s.data ?? {}, null, 2));
         break;
       }
@@ -64,7 +65,7 @@ export class Activity implements vscode.TreeDataProvider<Entry> {
   /** spent tells what the turns of a request have used. */
   spent(turns: number, models: string[], usage: Usage): void {
     const tokens = (usage.input_tokens + usage.output_tokens).toLocaleString('en');
-    const cost = usage.cost_usd > 0 ? `$${usage.cost_usd.toFixed(4)}` : 'price unknown';
+    const cost = usage.cost_usd === null ? 'price unknown' : `$${usage.cost_usd.toFixed(4)}`;
     this.add('graph', `${usage.estimated ? 'about ' : ''}${tokens} tokens`, `${cost} · ${models.join(', ')}`,
       `${turns} turns, ${usage.input_tokens} tokens in, ${usage.output_tokens} out`);
     this.changed.fire(undefined);
@@ -80,7 +81,9 @@ export class Activity implements vscode.TreeDataProvider<Entry> {
 
   /** stream appends text to the entry that is being written, or begins one. */
   private stream(icon: string, method: string, text: string, partial: boolean): void {
-    if (this.partial && this.partialKind === method) {
+    const goesOn = this.partial !== undefined && this.partialKind === method;
+    if (text === '' && !goesOn) return;
+    if (this.partial && goesOn) {
       const all = partial ? this.partial.tooltip + text : text;
       this.partial.tooltip = all;
       this.partial.label = all.split('\n')[0] ?? '';

@@ -111,8 +111,8 @@ export interface Usage {
   output_tokens: number;
   /** Counted here because the endpoint did not say. */
   estimated: boolean;
-  /** 0 where the price is not known. */
-  cost_usd: number;
+  /** null where the price is not known. */
+  cost_usd: number | null;
 }
 
 export interface SessionRow {
