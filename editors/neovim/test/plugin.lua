@@ -15,6 +15,12 @@ end
 
 local kaiak = require('kaiak')
 kaiak.setup({ cmd = vim.split(os.getenv('KAIAK_SERVER'), ' ') })
+local progress = {}
+vim.api.nvim_create_autocmd('LspProgress', {
+  callback = function(event)
+    progress[event.data.params.value.kind] = true
+  end,
+})
 local store, inline = require('kaiak.store'), require('kaiak.inline')
 local buf = vim.api.nvim_get_current_buf()
 
@@ -50,6 +56,9 @@ check.step('a fix is proposed and nothing is written', function()
   vim.cmd('Kaiak fix file')
   check.await('pending changes', function()
     return #inline.hunks(buf) >= 3
+  end)
+  check.await('LspProgress of the request', function()
+    return progress.begin and progress['end']
   end)
   check.equal(text(), before, 'buffer')
   check.equal(on_disk(), before, 'file')
@@ -91,6 +100,13 @@ check.step('an accepted proposal is undone', function()
   check.await('no jakarta import', function()
     return not text():find('import jakarta', 1, true)
   end)
+end)
+
+check.step('checkhealth finds the server', function()
+  vim.cmd('checkhealth kaiak')
+  local report = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), '\n')
+  assert(report:find('OK', 1, true) and report:find('runs in', 1, true), report)
+  assert(not report:find('ERROR', 1, true), report)
 end)
 
 check.step('every subcommand is completed and in the help file', function()
