@@ -32,9 +32,10 @@ test: ## every test; in CI under the race detector
 race: ## every test under the race detector
 	$(MAKE) test RACE=-race
 
-reliability: ## every crash, fault and power loss of docs/reliability.md; about five minutes
-	KAIAK_RELIABILITY=full $(GO) test -count=1 -timeout 30m -v \
-		-run 'EveryOperation|EverySystemCall|Killed|Histories|Exchanged|Race|Owner|Untouched|EveryByte|Drained|MalformedFrames' ./workspace ./store ./lsp
+reliability: ## every crash, fault and power loss of docs/reliability.md; about half an hour
+	KAIAK_RELIABILITY=full $(GO) test -count=1 -timeout 2h -v \
+		-run 'EveryOperation|EverySystemCall|Killed|Histories|Exchanged|Race|Owner|Untouched|EveryByte|Drained|MalformedFrames|TwoServers|TwoBatches|ClientDies|CancelAtAnyPhase' \
+		./workspace ./store ./lsp ./internal/crashtest
 
 lint: $(BUILD)/bin/golangci-lint ## gofmt, vet and golangci-lint at its pinned version
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not gofmt-clean:"; echo "$$out"; exit 1; fi

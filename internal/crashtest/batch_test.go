@@ -14,8 +14,11 @@ import (
 	"github.com/kaiak/kaiak/internal/crashtest/tracer"
 )
 
-// sample is how many calls a test in small size takes beside the first and the last.
-const sample = 20
+// How many calls are taken at random beside those that are always.
+const (
+	sample     = 12
+	fullSample = 200
+)
 
 // uninterrupted runs the batch once and returns its mutating calls.
 func uninterrupted(t *testing.T) []tracer.Call {
@@ -51,7 +54,7 @@ func points(t *testing.T, calls []tracer.Call) []int {
 	at := []int{1, len(calls)}
 	size := sample
 	if full {
-		size = 10 * sample
+		size = fullSample
 	}
 	for i, c := range calls {
 		if every || full && !inner(calls, i) || c.Process == 1 {

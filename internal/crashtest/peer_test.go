@@ -246,6 +246,13 @@ func (p *peer) start(id string) <-chan error {
 	return done
 }
 
+// respond approves what was asked, without waiting for what comes of it.
+func (p *peer) respond(question string) {
+	go func() { // ends with the answer or with the connection
+		_, _ = try[any](p, "kaiak/interaction/respond", m{"interaction_id": question, "response_type": "approval", "response_data": m{"approved": true}})
+	}()
+}
+
 func (p *peer) uri(path string) string {
 	return client.FileURI(filepath.Join(p.lab.workspace, filepath.FromSlash(path)))
 }
