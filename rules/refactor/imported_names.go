@@ -3,6 +3,7 @@ package refactor
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/kaiak/kaiak/treesitter"
@@ -43,9 +44,11 @@ func (s *RenameImported) Edits(ctx context.Context, in Input) ([]workspace.Edit,
 			continue
 		}
 		switch {
+		case i.Name == s.From && conditional(i):
+			return nil, refuse(Unsafe, "%s imports %s inside another statement (byte %d), which may choose between versions or run later; change it by hand", in.Path, s.From, i.Stmt.Start())
 		case i.Name == s.From:
 			imp = i
-		case i.Name == s.To && i.Alias == "" && (s.ToModule == "" || i.Path == s.ToModule):
+		case !conditional(i) && i.Name == s.To && i.Alias == "" && (s.ToModule == "" || i.Path == s.ToModule):
 			have = true
 		}
 	}
@@ -64,6 +67,8 @@ func (s *RenameImported) Edits(ctx context.Context, in Input) ([]workspace.Edit,
 	}
 	var edits []workspace.Edit
 	switch {
+	case s.ToModule != "" && s.ToModule != imp.Path && !have && s.From == s.To && alone(imp, all):
+		edits = append(edits, replace(imp.Stmt.ChildByField("module_name"), s.ToModule))
 	case s.ToModule != "" && s.ToModule != imp.Path:
 		up := &Imports{Remove: []ImportSpec{{Path: imp.Path, Name: s.From, Alias: imp.Alias}}}
 		if !have {
@@ -107,6 +112,17 @@ func (s *RenameImported) Edits(ctx context.Context, in Input) ([]workspace.Edit,
 		}
 	}
 	return sortEdits(edits), nil
+}
+
+// alone reports whether a Python statement imports nothing else, so that its
+// module can be changed where it stands.
+func alone(imp treesitter.Import, all []treesitter.Import) bool {
+	if imp.Stmt.Kind() != "import_from_statement" {
+		return false
+	}
+	return !slices.ContainsFunc(all, func(i treesitter.Import) bool {
+		return i.Stmt.Start() == imp.Stmt.Start() && i.Name != imp.Name
+	})
 }
 
 func (s *RenameImported) inModule(module string) bool {

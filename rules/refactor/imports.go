@@ -157,6 +157,12 @@ func (s ImportSpec) matches(imp treesitter.Import) bool {
 	return imp.Path == s.Path && imp.Name == name && imp.Static == s.Static && (s.Alias == "" || s.Alias == imp.Alias)
 }
 
+// conditional reports whether an import may not be run, or only later: Python's
+// inside of try, if or a function.
+func conditional(imp treesitter.Import) bool {
+	return imp.Stmt.Tree().Language().Name == "python" && imp.Stmt.Parent().Kind() != "module"
+}
+
 // local returns the name that the import will have in the file, or "".
 func (s ImportSpec) local(lang *treesitter.Language) string {
 	switch {
@@ -177,7 +183,7 @@ func checkAdd(t *treesitter.Tree, have []treesitter.Import, spec ImportSpec, in 
 	language := t.Language().Name
 	local := spec.local(t.Language())
 	for _, imp := range have {
-		if spec.matches(imp) && imp.Alias != "_" {
+		if spec.matches(imp) && imp.Alias != "_" && !conditional(imp) {
 			if spec.Alias == "" && imp.Alias != "" && language == "go" && imp.Local() != local {
 				return false, refuse(Shadowed, "%s imports %s as %s, so %s would be unknown; use %[3]s by hand", in.Path, spec.Path, imp.Alias, local)
 			}
