@@ -19,8 +19,8 @@ say '$ kaiak check            (what has to change)'
 say '$ kaiak batch --workspace . --rules builtin            (dry run: nothing is written)'
 "$kaiak" batch --workspace . --rules builtin || [ $? -eq 1 ]
 
-say '$ kaiak batch --workspace . --rules builtin --apply --report report.json'
-"$kaiak" batch --workspace . --rules builtin --apply --report "$work/report.json" || [ $? -eq 1 ]
+say '$ kaiak batch --workspace . --rules builtin --apply --verbose --report report.json'
+"$kaiak" batch --workspace . --rules builtin --apply --verbose --report "$work/report.json" || [ $? -eq 1 ]
 
 say '$ kaiak check            (what is left is what no rule can decide)'
 "$kaiak" check || [ $? -eq 1 ]
