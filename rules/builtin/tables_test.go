@@ -173,11 +173,14 @@ func mavenSamples(from, to, version string) []sample {
 			g + "</groupId>\n      <artifactId>" + a + "</artifactId>\n" + version + "    </dependency>\n  </dependencies>\n</project>\n"
 	}
 	gradle := "dependencies {\n    implementation(platform(\"p:p:1\"))\n    implementation(\"%s\")\n}\n"
+	catalog, catalogBefore := "[libraries]\na = \"%s\"\n", ":0.1"
 	xmlAfter, gradleAfter := "      <version>0.1</version>\n", ":0.1"
 	switch version {
 	case "":
 	case "managed":
 		xmlAfter, gradleAfter = "", ""
+		// No platform stands in a catalog, so only what has no version is replaced.
+		catalog, catalogBefore = "[libraries]\na = { module = \"%s\" }\n", ""
 	default:
 		xmlAfter, gradleAfter = "      <version>"+version+"</version>\n", ":"+version
 	}
@@ -185,6 +188,7 @@ func mavenSamples(from, to, version string) []sample {
 		{"pom.xml", pom(group, artifact, "      <version>0.1</version>\n"), pom(toGroup, toArtifact, xmlAfter)},
 		{"build.gradle", fmt.Sprintf(gradle, from+":0.1"), fmt.Sprintf(gradle, to+gradleAfter)},
 		{"build.gradle.kts", fmt.Sprintf(gradle, from+":0.1"), fmt.Sprintf(gradle, to+gradleAfter)},
+		{"gradle/libs.versions.toml", fmt.Sprintf(catalog, from+catalogBefore), fmt.Sprintf(catalog, to+gradleAfter)},
 	}
 }
 
@@ -255,7 +259,7 @@ func TestTables(t *testing.T) {
 			if again, more, _ := fix(t, set, s.path, got); !moved[to(r)] && (again != got || len(more) > 0) {
 				t.Errorf("%s.tsv:%d: %s: a second run finds %d more", r.Table, r.Line, s.path, len(more))
 			}
-			if strings.HasSuffix(s.path, ".gradle") || strings.HasSuffix(s.path, ".kts") || strings.HasSuffix(s.path, ".yml") || len(matches) == 0 {
+			if strings.HasSuffix(s.path, ".gradle") || strings.HasSuffix(s.path, ".kts") || strings.HasSuffix(s.path, ".toml") || strings.HasSuffix(s.path, ".yml") || len(matches) == 0 {
 				continue // the other tools look at pom.xml and properties files
 			}
 			for _, id := range r.Fixes {
