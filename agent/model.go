@@ -89,6 +89,9 @@ type Usage struct {
 	Reasoning int      `json:"reasoning_tokens"`
 	Estimated bool     `json:"estimated"`
 	CostUSD   *float64 `json:"cost_usd"`
+	// Context is what the turn leaves in the model's context window, nil when the
+	// engine does not count it.
+	Context *ContextSnapshot `json:"-"`
 }
 
 // A Question is what a model asks its user.

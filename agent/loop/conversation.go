@@ -167,7 +167,15 @@ func (c *conversation) turn(ctx context.Context) error {
 	}
 	lim := c.engine.opts.Limits
 	// What the tools brought may be half as much again as the prompt.
-	r := llm.Request{Messages: c.messages(lim.Prompt * 3 / 2), MaxOutput: lim.Output, Shrink: c.shrink}
+	r := llm.Request{Messages: c.messages(lim.Prompt * 3 / 2), MaxOutput: lim.Output}
+	sent := r.Messages
+	r.Shrink = func(window int) ([]llm.Message, bool) {
+		shrunk, ok := c.shrink(window)
+		if ok {
+			sent = shrunk
+		}
+		return shrunk, ok
+	}
 	if !c.text {
 		r.Tools, r.ToolChoice = c.box.Definitions(), "auto"
 	}
@@ -183,8 +191,10 @@ func (c *conversation) turn(ctx context.Context) error {
 		return c.failed(ctx, err)
 	}
 	settle(resp.Usage, resp.Cost)
+	r.Messages = sent
 	c.job.Stream.Usage(agent.Usage{Model: resp.Model, Input: resp.Usage.Input + resp.Usage.CacheWrite, Output: resp.Usage.Output,
-		CacheRead: resp.Usage.CacheRead, Reasoning: resp.Usage.Reasoning, Estimated: resp.Usage.Estimated, CostUSD: resp.Cost})
+		CacheRead: resp.Usage.CacheRead, Reasoning: resp.Usage.Reasoning, Estimated: resp.Usage.Estimated, CostUSD: resp.Cost,
+		Context: c.snapshot(r, resp.Message)})
 	c.audit("response", resp.Model, resp.Text+renderCalls(resp.Calls))
 	for _, w := range resp.Warnings {
 		if w == llm.WarnSilentTruncation || w == llm.WarnShrunk {
