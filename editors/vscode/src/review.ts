@@ -45,8 +45,17 @@ export class Review implements vscode.CodeLensProvider {
     for (const d of this.disposables) d.dispose();
   }
 
-  /** hunksIn returns the pending hunks of a document in the order of their lines. */
+  /**
+   * hunksIn returns the pending hunks of a document that can be decided, in the
+   * order of their lines. What has no incident is upkeep (imports): it comes
+   * with the others.
+   */
   hunksIn(document: vscode.TextDocument): PendingHunk[] {
+    return this.changesIn(document).filter((h) => h.hunk.incident_ids.length > 0);
+  }
+
+  /** changesIn returns all pending hunks of a document, upkeep among them. */
+  private changesIn(document: vscode.TextDocument): PendingHunk[] {
     const uri = document.uri.toString();
     const out: PendingHunk[] = [];
     for (const proposal of this.store.pending()) {
@@ -57,8 +66,7 @@ export class Review implements vscode.CodeLensProvider {
       if (file.original_content !== undefined && file.original_content !== document.getText()) continue;
       for (const hunk of file.hunks) {
         const first = hunk.edits[0];
-        // What has no incident is upkeep (imports): it comes with the others.
-        if (first && hunk.incident_ids.length > 0) out.push({ proposal, hunk, range: toRange(first.range) });
+        if (first) out.push({ proposal, hunk, range: toRange(first.range) });
       }
     }
     return out.sort((a, b) => a.range.start.compareTo(b.range.start));
@@ -89,7 +97,7 @@ export class Review implements vscode.CodeLensProvider {
     const inline = vscode.workspace.getConfiguration('kaiak').get<boolean>('review.inline', true);
     for (const editor of vscode.window.visibleTextEditors) {
       if (editor.document.uri.scheme !== 'file') continue;
-      this.decorate(editor, inline && !besideProposed(editor) ? this.hunksIn(editor.document) : []);
+      this.decorate(editor, inline && !besideProposed(editor) ? this.changesIn(editor.document) : []);
     }
     const active = vscode.window.activeTextEditor;
     const pending = active !== undefined && inline && this.hunksIn(active.document).length > 0;
