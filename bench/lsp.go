@@ -131,7 +131,7 @@ func fileURI(path string) string { return (&url.URL{Scheme: "file", Path: path})
 // of the server that then waits.
 func benchStart(ctx context.Context, e *env) (table, error) {
 	t := table{columns: []string{"program", "spawn → initialize", "resident memory, idle"}}
-	project, _, err := writeRules(e.work, 1)
+	project, _, err := writeRules(e.work, workload{"edit", "go", patterns[:1]})
 	if err != nil {
 		return t, err
 	}
@@ -185,7 +185,7 @@ func longFile(lines int) string {
 // the character, one that takes whole documents the document.
 func benchEdit(ctx context.Context, e *env) (table, error) {
 	t := table{columns: []string{"program", "didChange → publishDiagnostics", "sent", "diagnostics"}}
-	project, _, err := writeRules(e.work, 1)
+	project, _, err := writeRules(e.work, workload{"edit", "go", patterns[:1]})
 	if err != nil {
 		return t, err
 	}

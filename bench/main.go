@@ -26,6 +26,7 @@ type bench struct {
 var benches = []bench{
 	{"start", "Start: spawn to the answer of `initialize`, and memory when idle", benchStart},
 	{"scan", "`check` over Go's own source tree", benchScan},
+	{"modules", "`check` over installed JavaScript packages", benchModules},
 	{"edit", "An edit in an open file of 10,000 lines to its diagnostics", benchEdit},
 	{"batch", "2,000 incidents fixed by rule", benchBatch},
 }

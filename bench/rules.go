@@ -64,14 +64,56 @@ var patterns = []string{
 	"close($C)",
 }
 
-// goCall recognises a pattern that is nothing but a call.
-var goCall = regexp.MustCompile(`^[\w$.]+\([^()]*\)$`)
+// selective are Go patterns with literals that few files hold, as the rules of
+// a migration have them.
+var selective = []string{
+	"ioutil.ReadAll($A)",
+	"interface{}",
+	"sort.Slice($A, $B)",
+	"strings.Replace($A, $B, $C, -1)",
+	"time.Now().Sub($A)",
+	"ioutil.WriteFile($A, $B, $C)",
+	"ioutil.TempDir($A, $B)",
+	"ioutil.Discard",
+	"sort.Strings($A)",
+	"reflect.PtrTo($A)",
+}
 
-// writeRules writes the first n patterns as a rule directory that both
+// jsPatterns are JavaScript patterns from rare to common.
+var jsPatterns = []string{
+	"new Buffer($A)",
+	"$A.substr($B, $C)",
+	"escape($A)",
+	"util.isArray($A)",
+	"$A.__proto__",
+	"Object.assign({}, $A)",
+	"$A.hasOwnProperty($B)",
+	"var $A = require($B)",
+	"typeof $A === 'undefined'",
+	"$A == null",
+}
+
+// derived returns n more Go patterns, one for each of n functions of packages
+// that every tree uses.
+func derived(n int) []string {
+	var out []string
+	for _, pkg := range []string{"strings", "bytes"} {
+		for _, f := range []string{"Contains", "HasPrefix", "HasSuffix", "Index", "LastIndex", "Split", "EqualFold", "Compare", "Count", "Fields",
+			"Join", "Map", "Repeat", "Title", "ToLower", "ToUpper", "Trim", "TrimLeft", "TrimRight", "TrimSpace"} {
+			out = append(out, pkg+"."+f+"($$$ARGS)")
+		}
+	}
+	return out[:n]
+}
+
+// goCall recognises a pattern that is nothing but a call.
+var goCall = regexp.MustCompile(`^[\w$.]+(\(\)\.\w+)?\([^()]*\)$`)
+
+// writeRules writes the patterns of a workload as a rule directory that both
 // programs read, with the sgconfig.yml that ast-grep wants, and returns the
 // directory of the configuration and that of the rules.
-func writeRules(dir string, n int) (project, rules string, err error) {
-	project = filepath.Join(dir, fmt.Sprintf("rules-%d", n))
+func writeRules(dir string, load workload) (project, rules string, err error) {
+	project = filepath.Join(dir, "rules-"+load.language+"-"+strings.ReplaceAll(load.label, " ", "-"))
 	rules = filepath.Join(project, "rules")
 	if err := os.MkdirAll(rules, 0o755); err != nil {
 		return "", "", err
@@ -79,8 +121,8 @@ func writeRules(dir string, n int) (project, rules string, err error) {
 	if err := os.WriteFile(filepath.Join(project, "sgconfig.yml"), []byte("ruleDirs: [rules]\n"), 0o644); err != nil {
 		return "", "", err
 	}
-	for i, p := range patterns[:n] {
-		text := ruleYAML(fmt.Sprintf("bench-%02d", i+1), "go", p, "")
+	for i, p := range load.patterns {
+		text := ruleYAML(fmt.Sprintf("bench-%02d", i+1), load.language, p, "")
 		if err := os.WriteFile(filepath.Join(rules, fmt.Sprintf("bench-%02d.yml", i+1)), []byte(text), 0o644); err != nil {
 			return "", "", err
 		}

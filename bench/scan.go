@@ -21,12 +21,14 @@ type place struct {
 }
 
 // scan runs one program once over the tree and returns what it found.
-func scan(ctx context.Context, p program, project, rules, tree string) (map[place]int, sample, error) {
+// Extra arguments go to kaiak alone.
+func scan(ctx context.Context, p program, project, rules, tree string, extra ...string) (map[place]int, sample, error) {
 	var out []byte
 	var s sample
 	var err error
 	if p.name == "kaiak" {
-		out, s, err = run(ctx, tree, nil, p.path, "check", "--rules", rules, "--format", "json", tree)
+		args := append([]string{"check", "--rules", rules, "--format", "json"}, extra...)
+		out, s, err = run(ctx, tree, nil, p.path, append(args, tree)...)
 	} else {
 		// sgconfig.yml is found from the working directory.
 		out, s, err = run(ctx, project, nil, p.path, "scan", "--json=stream", "--no-ignore", "hidden", tree)
@@ -71,34 +73,91 @@ func scan(ctx context.Context, p program, project, rules, tree string) (map[plac
 	return found, s, nil
 }
 
-// benchScan checks a whole source tree with 1, 10 and 50 rules.
+// A contender is one way to run a program in a comparison.
+type contender struct {
+	label string
+	program
+	args []string
+}
+
+// contenders are kaiak without what it knows from the last scan, kaiak with it,
+// and the other program.
+func (e *env) contenders() []contender {
+	list := []contender{{"kaiak, cold", e.kaiak, []string{"--no-cache"}}, {"kaiak, second check", e.kaiak, nil}}
+	if e.peer.path != "" {
+		list = append(list, contender{e.peer.name, e.peer, nil})
+	}
+	return list
+}
+
+// A workload is a set of rules to check a tree with.
+type workload struct {
+	label    string
+	language string
+	patterns []string
+}
+
+// benchScan checks Go's source tree with common and with selective rules.
 func benchScan(ctx context.Context, e *env) (table, error) {
-	t := table{columns: []string{"rules", "program", "wall", "CPU", "peak memory", "matches"}}
+	var loads []workload
 	for _, n := range []int{1, 10, 50} {
-		project, rules, err := writeRules(e.work, n)
+		loads = append(loads, workload{fmt.Sprintf("%d", n), "go", patterns[:n]})
+	}
+	loads = append(loads,
+		workload{"100", "go", slices.Concat(patterns, selective, derived(100-len(patterns)-len(selective)))},
+		workload{"1 selective", "go", selective[:1]},
+		workload{"10 selective", "go", selective})
+	return compare(ctx, e, e.goSrc, loads)
+}
+
+// benchModules checks a tree of installed JavaScript packages, most of them
+// generated or bundled.
+func benchModules(ctx context.Context, e *env) (table, error) {
+	tree, err := filepath.Abs("editors/vscode/node_modules")
+	if err != nil {
+		return table{}, err
+	}
+	if _, err := os.Stat(tree); err != nil {
+		return table{notes: []string{"Not measured: run npm ci in editors/vscode first."}}, nil
+	}
+	return compare(ctx, e, tree, []workload{
+		{"1", "javascript", jsPatterns[:1]},
+		{"10", "javascript", jsPatterns},
+	})
+}
+
+// compare runs every contender over a tree with every workload. The matches are
+// compared before the times are of any interest.
+func compare(ctx context.Context, e *env, tree string, loads []workload) (table, error) {
+	t := table{columns: []string{"rules", "program", "wall", "CPU", "peak memory", "matches"}}
+	for _, load := range loads {
+		project, rules, err := writeRules(e.work, load)
 		if err != nil {
 			return t, err
 		}
 		samples := map[string][]sample{}
 		found := map[string]map[place]int{}
-		for range e.runs + 1 { // the first round warms the page cache and is not counted
-			for _, p := range e.programs() {
-				m, s, err := scan(ctx, p, project, rules, e.goSrc)
+		for round := range e.runs + 1 { // the first round warms the page cache and is not counted
+			for _, c := range e.contenders() {
+				m, s, err := scan(ctx, c.program, project, rules, tree, c.args...)
 				if err != nil {
 					return t, err
 				}
-				if found[p.name] != nil {
-					samples[p.name] = append(samples[p.name], s)
+				if round > 0 {
+					samples[c.label] = append(samples[c.label], s)
 				}
-				found[p.name] = m
+				found[c.label] = m
 			}
 		}
-		for _, p := range e.programs() {
-			t.rows = append(t.rows, append([]string{fmt.Sprint(n), p.name}, append(cost(samples[p.name]), fmt.Sprint(total(found[p.name])))...))
+		for _, c := range e.contenders() {
+			t.rows = append(t.rows, append([]string{load.label, c.label}, append(cost(samples[c.label]), fmt.Sprint(total(found[c.label])))...))
+		}
+		if !maps.Equal(found["kaiak, cold"], found["kaiak, second check"]) {
+			return t, fmt.Errorf("%s rules: a second check finds something else than the first", load.label)
 		}
 		if e.peer.path != "" {
-			theirs, long := withoutLong(e.goSrc, found["ast-grep"])
-			note := difference(n, found["kaiak"], theirs)
+			theirs, long := withoutLong(tree, found[e.peer.name])
+			note := difference(load.label, found["kaiak, cold"], theirs)
 			if long > 0 {
 				note += fmt.Sprintf(" Not compared: ast-grep's %d matches in files over 1 MB, which kaiak skips with a note.", long)
 			}
@@ -146,7 +205,7 @@ func total(found map[place]int) int {
 }
 
 // difference says how two sets of matches differ, with the rules concerned.
-func difference(n int, ours, theirs map[place]int) string {
+func difference(label string, ours, theirs map[place]int) string {
 	onlyOurs, onlyTheirs := map[string]int{}, map[string]int{}
 	for p, c := range ours {
 		if d := c - theirs[p]; d > 0 {
@@ -159,7 +218,7 @@ func difference(n int, ours, theirs map[place]int) string {
 		}
 	}
 	if len(onlyOurs)+len(onlyTheirs) == 0 {
-		return fmt.Sprintf("%d rules: both found the same matches (rule, file and line).", n)
+		return fmt.Sprintf("%s rules: both found the same matches (rule, file and line).", label)
 	}
 	list := func(m map[string]int) string {
 		var b bytes.Buffer
@@ -171,5 +230,5 @@ func difference(n int, ours, theirs map[place]int) string {
 		}
 		return b.String()
 	}
-	return fmt.Sprintf("%d rules: the matches differ. Only kaiak:%s. Only ast-grep:%s.", n, list(onlyOurs), list(onlyTheirs))
+	return fmt.Sprintf("%s rules: the matches differ. Only kaiak:%s. Only ast-grep:%s.", label, list(onlyOurs), list(onlyTheirs))
 }
