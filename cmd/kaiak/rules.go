@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -124,13 +125,16 @@ func newRulesTest() *cobra.Command {
 }
 
 func newRulesCoverage() *cobra.Command {
-	var fixers []string
+	var rulesets, fixers []string
 	var all bool
 	cmd := &cobra.Command{
-		Use:   "coverage DIR…",
+		Use:   "coverage --rules DIR",
 		Short: "Say which of Konveyor's rules have a fix by rule",
-		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			args = append(rulesets, args...)
+			if len(args) == 0 {
+				return errors.New("name the folder of the rulesets: kaiak rules coverage --rules DIR")
+			}
 			cwd, err := os.Getwd()
 			if err != nil {
 				return err
@@ -145,7 +149,8 @@ func newRulesCoverage() *cobra.Command {
 			return c.Write(cmd.OutOrStdout(), all)
 		},
 	}
-	cmd.Flags().StringArrayVar(&fixers, "rules", nil, "`source` of the rules that fix; repeatable (default: every built-in pack)")
+	cmd.Flags().StringArrayVar(&rulesets, "rules", nil, "`folder` of rulesets to look at; repeatable")
+	cmd.Flags().StringArrayVar(&fixers, "fixers", nil, "`source` of the rules that fix; repeatable (default: every built-in pack)")
 	cmd.Flags().BoolVar(&all, "all", false, "list rulesets without a fix, too")
 	return cmd
 }

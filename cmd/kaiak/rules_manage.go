@@ -61,6 +61,12 @@ func showRule(w io.Writer, r *rules.Rule) {
 	if len(r.FixesIDs) > 0 {
 		fmt.Fprintf(w, "# also fixes what other tools report as %s\n", strings.Join(r.FixesIDs, ", "))
 	}
+	if r.Category != "" {
+		fmt.Fprintf(w, "# category: %s\n", r.Category)
+	}
+	if r.Safety != "" {
+		fmt.Fprintf(w, "# safety: %s\n", r.Safety)
+	}
 	fmt.Fprint(w, r.Text)
 }
 
