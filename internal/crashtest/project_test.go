@@ -13,14 +13,12 @@ import (
 	"github.com/kaiak/kaiak/incidents"
 )
 
-// The size of the project: ruled files of perFile incidents each, and sets of
+// The size of the project, 200 incidents: ruled files of perFile incidents each, and sets of
 // two to four files that belong to one incident.
 const (
 	ruled   = 24
 	perFile = 8
 	sets    = 8
-
-	incidentCount = ruled*perFile + sets // 200
 )
 
 // A project is a workspace to be migrated: its files before and after, and

@@ -47,3 +47,6 @@ var mutating = map[uint64]struct {
 	unix.SYS_FCHMODAT:        {"fchmodat", byPathAt},
 	unix.SYS_FCHOWNAT:        {"fchownat", byPathAt},
 }
+
+// frees are those that succeed on a full disk.
+var frees = map[string]bool{"unlink": true, "unlinkat": true, "rmdir": true, "truncate": true, "ftruncate": true}

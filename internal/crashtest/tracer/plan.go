@@ -24,7 +24,7 @@ type Plan struct {
 	Action Action
 	At     int    // from 1
 	Errno  int    // of Fail
-	Always bool   // Fail: every call from the n-th on fails
+	Always bool   // Fail: from the n-th on every call fails that needs space on the disk; removing needs none
 	Report string // file that the tracer writes when everything has ended
 }
 

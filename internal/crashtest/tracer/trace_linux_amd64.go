@@ -171,7 +171,7 @@ func (t *trace) enter(tid, process int) error {
 	t.report.Calls = append(t.report.Calls, Call{Name: call.name, Path: path, Process: t.order[process]})
 	this := &t.report.Calls[len(t.report.Calls)-1]
 	n := len(t.report.Calls)
-	if t.plan.Action == Count || n < t.plan.At || n > t.plan.At && !t.plan.Always {
+	if t.plan.Action == Count || n < t.plan.At || n > t.plan.At && !t.plan.Always || t.plan.Always && frees[call.name] {
 		return nil
 	}
 	this.Hit, this.Program = true, program(process)
