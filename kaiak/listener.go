@@ -75,8 +75,12 @@ func (l *listener) ToolCall(id, tool, operation string, parameters json.RawMessa
 }
 
 func (l *listener) Usage(u agent.Usage) {
+	data := map[string]any{"usage": u}
+	if u.Context != nil {
+		data["context"] = u.Context
+	}
 	l.request.session.emit(outgoing{method: StreamSystem, requestID: l.request.id,
-		content: SystemContent{Event: "context_snapshot", RequestID: l.request.id, Data: map[string]any{"usage": u}}})
+		content: SystemContent{Event: "context_snapshot", RequestID: l.request.id, Data: data}})
 }
 
 func (l *listener) Error(code, message, details string, recoverable bool) {

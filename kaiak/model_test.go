@@ -21,6 +21,7 @@ type scriptedEngine struct {
 	ask      bool
 	block    chan struct{} // not nil: it works until it is cancelled
 	working  chan struct{}
+	context  *agent.ContextSnapshot // of its turn
 }
 
 func (s *scriptedEngine) Fix(ctx context.Context, job agent.ModelJob) ([]agent.Candidate, []agent.Leftover, error) {
@@ -35,7 +36,7 @@ func (s *scriptedEngine) Fix(ctx context.Context, job agent.ModelJob) ([]agent.C
 	job.Stream.ToolCall("call-1", "read_file", "start", json.RawMessage(`{"path":"a.go"}`), nil)
 	whole := strings.Repeat("a long line of output\n", 1000)
 	job.Stream.ToolCall("call-1", "read_file", "complete", json.RawMessage(`{"path":"a.go"}`), &agent.ToolResult{Success: true, Data: whole[:100], ArtifactID: "1", Full: whole})
-	job.Stream.Usage(agent.Usage{Model: "m", Input: 10, Output: 5})
+	job.Stream.Usage(agent.Usage{Model: "m", Input: 10, Output: 5, Context: s.context})
 	with := first(job.Comment, "crowd()")
 	if s.ask {
 		answer, ok := job.Stream.Ask(ctx, agent.Question{Kind: "choice", Prompt: "Which?", Choices: []string{"one()", "two()"}})
@@ -173,7 +174,9 @@ func TestRefineAndPrompt(t *testing.T) {
 	e.front.system(t, "request_completed", refined.RequestID)
 
 	_, err = call[any](e.client, "kaiak/request/prompt", m{"session_id": session, "input": "x", "behavior": "steer"})
-	wantError(t, err, InvalidParams, "")
+	if got := wantError(t, err, RequestFailed, "NOT_SUPPORTED"); got.Data["member"] != "params.behavior" {
+		t.Errorf("%v: %v", got, got.Data)
+	}
 	prompted := must[FixGenerateResult](t, e.client, "kaiak/request/prompt", m{"session_id": session, "input": "meeting()", "behavior": "follow_up"})
 	third := e.front.await(t, "third question", func(s sent) bool { return s.Method == StreamUserInteraction && s.RequestID == prompted.RequestID })
 	must[any](t, e.client, "kaiak/interaction/respond", m{"interaction_id": third.InteractionID, "response_type": "approval", "response_data": m{"approved": true}})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -24,6 +25,8 @@ type Operation struct {
 
 	Supported bool
 	Reason    string // why not, where Supported is false
+
+	Lacks map[string]string // parts of a supported operation that are not there, each with the reason
 }
 
 // operation is a row with its handler.
@@ -64,13 +67,30 @@ func off(reason string, ids ...string) []operation {
 		rows = append(rows, operation{
 			Operation: Operation{ID: id, Method: methodOf(id), Since: "1", Reason: reason},
 			call: func(context.Context, *Client, json.RawMessage) (any, error) {
-				e := Errorf(RequestFailed, "%s is not supported: %s", methodOf(id), reason).With("operation", id)
-				e.Kind = "NOT_SUPPORTED"
-				return nil, e
+				return nil, notSupported(methodOf(id), id, reason)
 			},
 		})
 	}
 	return rows
+}
+
+// lacking says that a part of the operation is not there, and why. The features
+// list it as "<id>.<part>".
+func (o operation) lacking(part, reason string) operation {
+	lacks := maps.Clone(o.Lacks)
+	if lacks == nil {
+		lacks = map[string]string{}
+	}
+	lacks[part] = reason
+	o.Lacks = lacks
+	return o
+}
+
+// notSupported is what an operation, or a part of one, answers that is not there.
+func notSupported(what, id, reason string) *Error {
+	e := Errorf(RequestFailed, "%s is not supported: %s", what, reason).With("operation", id)
+	e.Kind = "NOT_SUPPORTED"
+	return e
 }
 
 // methodOf projects an operation's id onto the wire.
@@ -114,7 +134,7 @@ const ProtocolVersion = 1
 // methods, notifications, limits and features.
 func (s *Service) Capabilities() map[string]any { return Capabilities() }
 
-// A Feature says whether an operation can be used, and why not.
+// A Feature says whether an operation, or a part of one, can be used, and why not.
 type Feature struct {
 	Supported bool   `json:"supported"`
 	Reason    string `json:"reason,omitempty"`
@@ -130,6 +150,9 @@ func Capabilities() map[string]any {
 			methods = append(methods, o.Aliases...)
 		}
 		features[o.ID] = Feature{o.Supported, o.Reason}
+		for part, reason := range o.Lacks {
+			features[o.ID+"."+part] = Feature{Reason: reason}
+		}
 	}
 	for _, n := range Notifications {
 		notifications = append(notifications, n.Method)

@@ -23,14 +23,15 @@ var operations = newTable(
 		on("session.message.list", "1", "The transcript: what was said in a session, without progress.", sessionMessages, SessionNotFound),
 		on("session.diff", "1", "The unified diff of everything a session has applied or proposes.", sessionDiff, SessionNotFound),
 		on("session.todo", "1", "One row per incident: where it stands.", sessionTodo, SessionNotFound),
-		on("session.context", "1", "What the model's turns in a session have used: tokens and cost.", sessionContext, SessionNotFound),
+		on("session.context", "1", "How the model's context window is used, and what the turns of a session have taken: tokens and cost.", sessionContext, SessionNotFound),
 		on("session.export", "1", "A session as json, patch, markdown, sarif or html.", sessionExport, SessionNotFound),
 		on("session.revert", "1", "Revert everything a session has applied, newest first.", sessionRevert, SessionNotFound, ContentModified),
 		on("session.unrevert", "1", "Apply again what was reverted.", sessionUnrevert, SessionNotFound, ContentModified),
 
 		on("request.status", "1", "Where a request stands, with one row per incident.", requestStatus, RequestNotFound),
 		on("request.list", "1", "List requests, newest first.", requestList),
-		on("request.prompt", "1", "Tell the model what to do about the incidents that are still open.", requestPrompt, SessionNotFound, AgentInitFailed),
+		on("request.prompt", "1", "Tell the model what to do about the incidents that are still open.", requestPrompt, SessionNotFound, AgentInitFailed).
+			lacking("steer", steerReason),
 
 		on("proposal.list", "1", "List proposals, oldest first.", proposalList),
 		on("proposal.get", "1", "A proposal with its files, edits, hunks, diffs and evidence.", proposalGet),

@@ -3,6 +3,7 @@ package kaiak
 import (
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -154,7 +155,7 @@ func fieldsOf(t reflect.Type) []field {
 func docOf(tag string) string {
 	var doc string
 	var enum []string
-	for _, part := range strings.Split(strings.ReplaceAll(tag, `\\,`, "\x00"), ",") {
+	for _, part := range strings.Split(strings.ReplaceAll(tag, `\,`, "\x00"), ",") {
 		key, value, _ := strings.Cut(strings.ReplaceAll(part, "\x00", ","), "=")
 		switch key {
 		case "description":
@@ -268,6 +269,9 @@ func (d *reference) missing() {
 	for _, o := range operations.rows {
 		if !o.Supported {
 			d.line("| `%s` | %s |", o.Method, o.Reason)
+		}
+		for _, part := range slices.Sorted(maps.Keys(o.Lacks)) {
+			d.line("| `%s`: %s | %s |", o.Method, part, o.Lacks[part])
 		}
 	}
 }

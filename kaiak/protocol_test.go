@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -51,6 +52,11 @@ func TestCapabilitiesListWhatThereIs(t *testing.T) {
 	}
 	features := caps["features"].(map[string]Feature)
 	for method, row := range operations.byMethod {
+		for part := range row.Lacks {
+			if f := features[row.ID+"."+part]; f.Supported || f.Reason == "" {
+				t.Errorf("feature %s.%s: %+v", row.ID, part, f)
+			}
+		}
 		if row.Supported != slices.Contains(methods, method) {
 			t.Errorf("%s: supported is %v, and the list says otherwise", method, row.Supported)
 		}
@@ -68,6 +74,37 @@ func TestCapabilitiesListWhatThereIs(t *testing.T) {
 	for _, l := range Limits {
 		if limits[l.Name] != l.Value {
 			t.Errorf("limit %s is %d", l.Name, limits[l.Name])
+		}
+	}
+}
+
+// What is not there says so, and why; it is not a method that nobody knows.
+func TestWhatIsNotThereSaysWhy(t *testing.T) {
+	e := newEnv(t, nil)
+	for _, row := range operations.rows {
+		if row.Supported {
+			continue
+		}
+		_, err := e.client.Call(context.Background(), row.Method, json.RawMessage(`{}`))
+		if got := wantError(t, err, RequestFailed, "NOT_SUPPORTED"); row.Reason == "" || !strings.Contains(got.Error(), row.Reason) {
+			t.Errorf("%s answers %v, its reason is %q", row.Method, got, row.Reason)
+		}
+	}
+	if f, ok := Capabilities()["features"].(map[string]Feature)["request.prompt.steer"]; !ok || f.Supported || f.Reason != steerReason {
+		t.Errorf("feature request.prompt.steer: %+v", f)
+	}
+}
+
+// A comma in a description does not end it.
+func TestDescriptionsAreWhole(t *testing.T) {
+	for tag, want := range map[string]string{
+		`jsonschema:"enum=a,enum=b,description=a: one\\, two; b: three"`: "a: one, two; b: three",
+		`jsonschema:"description=First line\\, from 1"`:                  "First line, from 1",
+		`jsonschema:"enum=a,enum=b"`:                                     "One of `a`, `b`",
+		``:                                                               "",
+	} {
+		if got := docOf(reflect.StructTag(tag).Get("jsonschema")); got != want {
+			t.Errorf("%s: %q, want %q", tag, got, want)
 		}
 	}
 }

@@ -241,6 +241,9 @@ type RequestPromptParams struct {
 	Engines   []string `json:"engines,omitempty"`
 }
 
+// steerReason is why request.prompt has no behavior steer.
+const steerReason = "a model that is at work takes no message between its turns; cancel the request and prompt anew, or let a follow_up wait for its end"
+
 // requestPrompt starts a request for the incidents that are still open, with
 // what the user says about them. follow_up waits until the session has nothing
 // else to do; a model that runs cannot be steered, and that is said rather than
@@ -257,7 +260,7 @@ func requestPrompt(ctx context.Context, c *Client, p RequestPromptParams) (FixGe
 			return FixGenerateResult{}, err
 		}
 	case "steer":
-		return FixGenerateResult{}, Errorf(InvalidParams, "params.behavior: a running model cannot be steered; cancel the request and prompt anew").With("member", "params.behavior")
+		return FixGenerateResult{}, notSupported("params.behavior steer", "request.prompt", steerReason).With("member", "params.behavior")
 	default:
 		return FixGenerateResult{}, Errorf(InvalidParams, "params.behavior must be new, follow_up or steer, not %q", p.Behavior).With("member", "params.behavior")
 	}

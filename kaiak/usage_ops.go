@@ -14,8 +14,12 @@ type SessionContextParams struct {
 	RequestID string `json:"request_id,omitempty" jsonschema:"description=Only the turns of this request"`
 }
 
-// SessionContextResult is the result of session.context.
+// SessionContextResult is the result of session.context. The snapshot is of the
+// last turn; without one it is all zeros beside the system message that every
+// context begins with.
 type SessionContextResult struct {
+	agent.ContextSnapshot
+	Estimated bool         `json:"estimated" jsonschema:"description=The snapshot's tokens were counted here\\, because endpoints tell sums only"`
 	SessionID string       `json:"session_id"`
 	Turns     int          `json:"turns"`
 	Models    []string     `json:"models"`
@@ -44,12 +48,13 @@ func (t *UsageTotals) add(u agent.Usage) {
 // usagePage is how many events are read at a time: a session may have many.
 const usagePage = 1000
 
-// sessionContext adds up what the session's stream says about its turns.
+// sessionContext adds up what the session's stream says about its turns, and
+// gives the snapshot of the last.
 func sessionContext(ctx context.Context, c *Client, p SessionContextParams) (SessionContextResult, error) {
 	if _, err := c.service.session(ctx, p.SessionID, true); err != nil {
 		return SessionContextResult{}, err
 	}
-	result := SessionContextResult{SessionID: p.SessionID, Models: []string{}}
+	result := SessionContextResult{ContextSnapshot: agent.NewContextSnapshot(0, 0, 0, nil), SessionID: p.SessionID, Models: []string{}}
 	cost, known := 0.0, true
 	for after := int64(0); ; {
 		events, err := c.service.store.Events(ctx, p.SessionID, after, p.RequestID, usagePage)
@@ -61,6 +66,9 @@ func sessionContext(ctx context.Context, c *Client, p SessionContextParams) (Ses
 			u, ok := usageOf(e.Method, e.Data)
 			if !ok {
 				continue
+			}
+			if u.Context != nil {
+				result.ContextSnapshot, result.Estimated = *u.Context, true
 			}
 			result.Turns++
 			result.Usage.add(u)
@@ -93,12 +101,15 @@ func usageOf(method string, data []byte) (agent.Usage, bool) {
 		Content struct {
 			Event string `json:"event"`
 			Data  struct {
-				Usage *agent.Usage `json:"usage"`
+				Usage   *agent.Usage           `json:"usage"`
+				Context *agent.ContextSnapshot `json:"context"`
 			} `json:"data"`
 		} `json:"content"`
 	}
 	if json.Unmarshal(data, &e) != nil || e.Content.Event != "context_snapshot" || e.Content.Data.Usage == nil {
 		return agent.Usage{}, false
 	}
-	return *e.Content.Data.Usage, true
+	u := *e.Content.Data.Usage
+	u.Context = e.Content.Data.Context
+	return u, true
 }
