@@ -210,6 +210,10 @@ func (s *Service) applied(ctx context.Context, ses *session, p *proposal, done w
 	}
 	c := p.data.Candidate
 	now := s.now()
+	hints, err := s.hintsOf(ctx, sp, p, now)
+	if err != nil {
+		s.log.Error("no hint is kept of an applied proposal", "proposal", p.id, "error", err)
+	}
 	// Quick is enough: the journal knows that the set is applied, and recovery
 	// takes the proposal's state from there.
 	err = ses.insist(store.Quick, func(tx *store.Tx) error {
@@ -217,6 +221,9 @@ func (s *Service) applied(ctx context.Context, ses *session, p *proposal, done w
 			return err
 		}
 		if err := countOutcome(tx, c, !p.data.Edited && len(p.data.Accepted) == len(c.Hunks)); err != nil {
+			return err
+		}
+		if err := addHints(tx, sp.ws.RealDir(), hints); err != nil {
 			return err
 		}
 		_, err := tx.Audit(now, "apply", mustJSON(map[string]any{"proposal_id": p.id, "set_id": p.data.SetID, "status": p.state, "files": result.Files}))

@@ -46,6 +46,8 @@ type ModelConfig struct {
 	// where there is nobody to ask.
 	MaxTokens  int     `json:"max_tokens" jsonschema:"description=How many tokens one request may use; 0: any number"`
 	MaxCostUSD float64 `json:"max_cost_usd" jsonschema:"description=How many US dollars one request may cost where the price of the model is known; 0: any amount"`
+
+	Hints bool `json:"hints" jsonschema:"description=Keep accepted fixes of the model and show them to it as hints when it fixes the same rule in the same workspace"`
 }
 
 // The values of Config.Approval and of fix.generate's approval.
@@ -61,7 +63,7 @@ const configFile = ".kaiak/config.yaml"
 func defaultConfig() Config {
 	return Config{
 		Rules: []string{}, DisabledRules: []string{}, Severity: map[string]string{}, AnalysisFiles: []string{}, Deny: []string{},
-		Engine: "recipes", Approval: approvalAsk, Timeout: 300, Model: ModelConfig{MaxTurns: 8, MaxTokens: 400_000},
+		Engine: "recipes", Approval: approvalAsk, Timeout: 300, Model: ModelConfig{MaxTurns: 8, MaxTokens: 400_000, Hints: true},
 	}
 }
 

@@ -187,7 +187,12 @@ func (s *session) modelFor(ctx context.Context, engines []string) (agent.ModelEn
 	if s.service.opts.Model == nil {
 		return nil, Errorf(AgentInitFailed, "this server has no model engine; ask for the recipe engine only").With("session_id", s.id)
 	}
+	hints, err := s.space.promptHints(ctx)
+	if err != nil {
+		return nil, err
+	}
 	m, err := s.service.opts.Model(ctx, ModelSettings{
+		Hints:    hints,
 		Provider: own.Provider, Model: first(own.Model, conf.Model.Name), Profile: conf.Model.Profile,
 		MaxTurns: first(own.MaxTurns, conf.Model.MaxTurns), MaxTokens: conf.Model.MaxTokens, MaxCost: conf.Model.MaxCostUSD, Workspace: s.space.ws.Dir(), Trusted: conf.Trusted,
 	})

@@ -66,6 +66,9 @@ func (s *Service) turn(ctx context.Context, id, by string, t turning) (ProposalS
 		won, err := tx.Move(store.Proposals, id, t.from, to, now, mustJSON(p.data))
 		if err == nil && won && to == ProposalReverted {
 			err = countOutcome(tx, p.data.Candidate, false)
+			if err == nil {
+				_, err = dropHints(tx, ses.space.ws.RealDir(), func(m Memory) bool { return m.ProposalID == id })
+			}
 		}
 		if err == nil {
 			_, err = tx.Audit(now, t.verb, mustJSON(auditOf(p, by)))

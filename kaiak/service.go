@@ -46,7 +46,10 @@ type ModelSettings struct {
 	MaxTokens int     // that the request may use; 0: any number
 	MaxCost   float64 // in US dollars; 0: any amount
 	Workspace string  // absolute directory
-	Trusted   bool    // false: nothing of the workspace's own files may name endpoints or commands
+	// Hints returns accepted fixes of a rule, for the prompt, the newest first;
+	// nil where the user wants none.
+	Hints   func(ruleID string) []string
+	Trusted bool // false: nothing of the workspace's own files may name endpoints or commands
 }
 
 // A Service is one running engine: the state on disk, the sessions in it, and

@@ -74,7 +74,7 @@ func modelFactory(log *slog.Logger) (factory kaiak.ModelFactory, closePool func(
 	}
 	return func(ctx context.Context, s kaiak.ModelSettings) (agent.ModelEngine, error) {
 		engine, err := pool.Engine(ctx, s.Profile, s.Model, loop.Options{
-			Limits: loop.Limits{Turns: s.MaxTurns}, Ledger: loop.NewLedger(s.MaxTokens, s.MaxCost),
+			Limits: loop.Limits{Turns: s.MaxTurns}, Ledger: loop.NewLedger(s.MaxTokens, s.MaxCost), Hints: s.Hints,
 		})
 		if err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,6 +64,10 @@ func TestModelExample(t *testing.T) {
 	if out, code := kaiakCommand(t, env, batch("--estimate")...); code != 0 || !strings.Contains(out, "cost: unknown") || !strings.Contains(out, "1 of them left for the model") {
 		t.Errorf("estimate ended with %d:\n%s", code, out)
 	}
+	price, err := os.ReadFile(filepath.Join(app, "price.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	asked := len(server.Received())
 	before := files(t, app)
 	if out, code := kaiakCommand(t, env, batch()...); code != 0 || !strings.Contains(out, "+\tsum := price * float64(n)") {
@@ -89,6 +94,21 @@ func TestModelExample(t *testing.T) {
 	want := strings.NewReplacer("import \"example.com/app/legacy\"\n\n", "", "legacy.Multiply(price, n)", "price * float64(n)").Replace(before)
 	if after := files(t, app); after != want {
 		t.Errorf("the files are now:\n%s", after)
+	}
+
+	// The fix that was accepted is a hint for the same rule, with its source.
+	if err := os.WriteFile(filepath.Join(app, "price.go"), price, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	hint := ", accepted in price.go (hint-"
+	if slices.ContainsFunc(server.Received(), func(r modelserver.Received) bool { return strings.Contains(r.Text(), hint) }) {
+		t.Error("there was a hint before anything was accepted")
+	}
+	if out, code := kaiakCommand(t, env, batch()...); code != 0 {
+		t.Errorf("the run with a hint ended with %d:\n%s", code, out)
+	}
+	if text := server.Received()[len(server.Received())-1].Text(); !strings.Contains(text, hint) || !strings.Contains(text, "- \tsum := legacy.Multiply(price, n)") {
+		t.Errorf("the model was not shown the accepted fix:\n%s", text)
 	}
 
 	// A command of the user's own judges, too: here one that always objects to
