@@ -12,7 +12,7 @@ import (
 func TestFixFromIncidentToVerdict(t *testing.T) {
 	e := newEnv(t, map[string]string{"a.go": before})
 	session := e.session()
-	req := e.generate(session, []m{incident("1", "a.go", 4), incident("2", "a.go", 5), m{"id": "3", "rule_id": "find-only", "file_path": "a.go", "line_number": 6}}, nil)
+	req := e.generate(session, []m{incident("1", "a.go", 4), incident("2", "a.go", 5), {"id": "3", "rule_id": "find-only", "file_path": "a.go", "line_number": 6}}, nil)
 	if req.Status != "processing" || req.IncidentCount != 3 {
 		t.Errorf("answer %+v", req)
 	}
@@ -430,7 +430,7 @@ func TestWaitAndTerminate(t *testing.T) {
 func TestExports(t *testing.T) {
 	e := newEnv(t, map[string]string{"a.go": before})
 	session := must[SessionCreateResult](t, e.client, "kaiak/session/create", m{"workspace_path": e.dir, "session_name": "<script>alert(1)</script> | `x`"}).SessionID
-	req := e.generate(session, []m{incident("1", "a.go", 4), m{"id": "2", "rule_id": "<b>|`rule", "file_path": "a.go", "line_number": 5, "message": "</pre><script>"}}, m{"approval": "defer"})
+	req := e.generate(session, []m{incident("1", "a.go", 4), {"id": "2", "rule_id": "<b>|`rule", "file_path": "a.go", "line_number": 5, "message": "</pre><script>"}}, m{"approval": "defer"})
 	e.front.system(t, "request_completed", req.RequestID)
 	must[ApplyResult](t, e.client, "kaiak/proposal/apply", m{"proposal_id": got0(e, req)})
 	export := func(format string) string {

@@ -291,5 +291,5 @@ func (c *Client) FilesChanged(ctx context.Context, uris []string) {
 
 // wireRange converts a range of bytes to the wire's.
 func wireRange(m *workspace.Mapper, start, end int) incidents.Range {
-	return incidents.Range{Start: incidents.Position(m.Position(start)), End: incidents.Position(m.Position(end))}
+	return incidents.Range{Start: m.Position(start), End: m.Position(end)}
 }

@@ -282,7 +282,7 @@ func placed(lines *workspace.Mapper, text []byte, start, end int, vars map[strin
 		vars: vars,
 		place: &place{
 			span:    incidents.Span{Start: start, End: end},
-			rng:     incidents.Range{Start: incidents.Position(from), End: incidents.Position(to)},
+			rng:     incidents.Range{Start: from, End: to},
 			snippet: strings.TrimSpace(clip(text[start:end], maxSnippet)),
 		},
 	}
