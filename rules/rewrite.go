@@ -62,6 +62,8 @@ type rewriter struct {
 	plans []*plan // in the order of the text; upkeep last
 	order map[string]int
 	base  map[*Rule][]incidents.Span // where rules match in the base
+
+	beside map[string]string // by name: the file that declares it for the package, "" for none
 }
 
 // plan is a hunk on its way through the checks.

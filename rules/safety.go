@@ -46,6 +46,9 @@ func (rw *rewriter) unsafeHere(m Match) (kind RefusalKind, reason string) {
 			return RefusedShadowed, rw.shadowed(req.name, d)
 		}
 		if req.path == "" {
+			if file := rw.declaredBeside(req.name); file != "" {
+				return RefusedShadowed, takenBeside(req.name, file)
+			}
 			if imp, ok := rw.importNamed(req.name); ok {
 				return RefusedShadowed, fmt.Sprintf("%s is the import %s in this file", req.name, imp.Path)
 			}
@@ -59,6 +62,9 @@ func (rw *rewriter) unsafeHere(m Match) (kind RefusalKind, reason string) {
 			}
 			if d := rw.declared(name, at.Start, at.End); !d.IsZero() {
 				return RefusedShadowed, rw.shadowed(name, d)
+			}
+			if file := rw.declaredBeside(name); file != "" {
+				return RefusedShadowed, takenBeside(name, file)
 			}
 		}
 	}
@@ -77,6 +83,10 @@ func (rw *rewriter) declared(name string, start, end int) treesitter.Node {
 func (rw *rewriter) shadowed(name string, d treesitter.Node) string {
 	at := workspace.NewMapper(rw.file.Text, workspace.UTF16).Position(d.Start())
 	return fmt.Sprintf("%s is declared in line %d of this file, so it may mean something else here; rename one of them, or change this place by hand", name, at.Line+1)
+}
+
+func takenBeside(name, file string) string {
+	return fmt.Sprintf("%s is declared in %s, which belongs to the same package, so it means something else here; rename one of them, or change this place by hand", name, file)
 }
 
 func (rw *rewriter) importNamed(name string) (treesitter.Import, bool) {
