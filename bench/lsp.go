@@ -110,6 +110,9 @@ func wholeSync(answer *jrpc2.Response) (bool, error) {
 	return object.Change == 1, nil
 }
 
+// endTime is how long a server may take to end after exit.
+const endTime = 5 * time.Second
+
 // stop ends the server in the protocol's way.
 func (s *server) stop(ctx context.Context) error {
 	_, err := s.rpc.Call(ctx, "shutdown", nil)
@@ -117,10 +120,14 @@ func (s *server) stop(ctx context.Context) error {
 		err = s.rpc.Notify(ctx, "exit", nil)
 	}
 	s.in.Close()
+	// A server that does not end by itself is ended; its exit code is not what
+	// is measured.
+	patience := time.AfterFunc(endTime, func() { _ = s.cmd.Process.Kill() })
 	if err != nil {
-		_ = s.cmd.Process.Kill() // a server that does not answer is ended by force
+		_ = s.cmd.Process.Kill()
 	}
-	_ = s.cmd.Wait()  // its exit code is not what is measured
+	_ = s.cmd.Wait()
+	patience.Stop()
 	_ = s.rpc.Close() // the process has ended already
 	return nil
 }
